@@ -6,7 +6,7 @@ WORKDIR /source
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY langdiff langdiff
 RUN if [ -n "$TORCH_INDEX" ]; then pip install --no-cache-dir --index-url "$TORCH_INDEX" "$(grep '^torch==' constraints.txt)"; fi \
-    && pip install --no-cache-dir -c constraints.txt . \
+    && pip install --no-cache-dir -c constraints.txt ".[lm]" \
     && useradd --create-home langdiff
 USER langdiff
 WORKDIR /home/langdiff

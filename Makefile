@@ -19,13 +19,13 @@ help:
 	@echo "make bench      print the benchmarks   make format     let ruff rewrite the code"
 	@echo "make metadata   write codemeta.json and .zenodo.json from pyproject.toml and CITATION.cff"
 	@echo "make pythons    run the tests under every Python found"
-	@echo "make base       two commands and the tests that need no PyTorch, without the optional packages"
+	@echo "make base       three commands and some tests with the package alone, without extras"
 	@echo "make lowest     run the tests with the lowest versions that pyproject.toml allows"
 
 $(BASE): pyproject.toml constraints.txt
 	$(PYTHON) -c "import sys; assert sys.version_info >= (3, 11), 'langdiff needs Python 3.11 or newer'"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e .
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[lm]"
 	touch $(BASE)
 
 $(READY): $(BASE)
@@ -35,16 +35,15 @@ $(READY): $(BASE)
 demo: $(BASE)
 	$(BIN)/langdiff demo --out runs/demo
 
-# What needs no PyTorch, without the optional packages, in an environment made anew: for `.ci/run` under other Pythons.
+# The package without extras, in an environment made anew: for `.ci/run` under other Pythons.
 base:
 	rm -rf .venv-base
 	$(PYTHON) -m venv .venv-base
-	$(PYTHON) .ci/without_torch.py > .venv-base/requirements.txt
-	.venv-base/bin/python -m pip install --quiet -c constraints.txt -r .venv-base/requirements.txt pytest pytest-timeout hypothesis
-	.venv-base/bin/python -m pip install --quiet --no-deps .
+	.venv-base/bin/python -m pip install --quiet -c constraints.txt . pytest pytest-timeout hypothesis
 	.venv-base/bin/langdiff doctor
 	.venv-base/bin/langdiff reproduce --paper all
-	.venv-base/bin/python -m pytest tests/corpora tests/selection tests/regression/kernel
+	.venv-base/bin/langdiff run examples/artificial-trigrams.toml --out .venv-base/run
+	.venv-base/bin/python -m pytest tests/corpora tests/selection tests/regression/kernel tests/discourse
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --maxprocesses 8

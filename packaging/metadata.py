@@ -21,7 +21,7 @@ def metadata() -> dict[str, dict[str, Any]]:
         "name": project["name"],
         "description": abstract,
         "version": project["version"],
-        "license": f"https://spdx.org/licenses/{project['license']}",
+        "license": [f"https://spdx.org/licenses/{one}" for one in project["license"].split(" AND ")],
         "author": [_person(author) for author in citation["authors"]],
         "keywords": citation["keywords"],
         "programmingLanguage": "Python",
@@ -35,7 +35,7 @@ def metadata() -> dict[str, dict[str, Any]]:
         "description": abstract,
         "upload_type": "software",
         "version": project["version"],
-        "license": project["license"],
+        "license": project["license"].split(" AND ")[0],  # Zenodo has room for one, that of the code
         "creators": [_creator(author) for author in citation["authors"]],
         "keywords": citation["keywords"],
         "related_identifiers": [

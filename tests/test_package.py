@@ -30,6 +30,47 @@ def test_a_stage_imports_without_torch(stage):
     assert _fresh(f"import json, sys, langdiff.{stage}; print(json.dumps('torch' in sys.modules))") is False
 
 
+WITHOUT = """
+import json, sys
+
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("torch", "sentencepiece", "cmdstanpy"):
+            raise ModuleNotFoundError(name=name)
+
+sys.meta_path.insert(0, Without())
+import langdiff as ld
+from langdiff.cli.app import app
+from typer.testing import CliRunner
+
+def told(call, *given, **how):
+    try:
+        return str(call(*given, **how))
+    except ImportError as error:
+        return f"{type(error).__name__}: {error}"
+
+parts = ld.split(ld.synthesize(60, 2, seed=0).multitext)
+bits = ld.compute_surprisals(parts, lm="kneser-ney-2")
+print(json.dumps({
+    "2": told(ld.fit, bits, model="2")[:12],
+    "char-small": told(ld.compute_surprisals, parts, lm="char-small"),
+    "langdiff.HuggingFaceLM": told(lambda: ld.HuggingFaceLM),
+    "langdiff.parallelism.train_tagger": told(lambda: ld.parallelism.train_tagger),
+    "langdiff install-stan": CliRunner().invoke(app, ["install-stan"]).stderr,
+}))
+"""
+
+
+def test_what_is_missing_is_told_with_its_extra():
+    told = _fresh(WITHOUT)
+    assert told.pop("2") == "DifficultyFi"
+    stan = told.pop("langdiff install-stan")
+    assert stan == "langdiff: this command needs CmdStanPy: pip install 'langdiff[stan]'.\n"
+    for who, message in told.items():
+        needs = f"{who} needs PyTorch: pip install 'langdiff[lm]' (CPU build: see First steps)."
+        assert message == f"MissingExtraError: {needs}"
+
+
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="fitt"):
         ld.fitt  # noqa: B018

@@ -43,8 +43,10 @@ def test_metadata_agrees():
     codemeta, zenodo = (json.loads((ROOT / name).read_text("utf-8")) for name in ("codemeta.json", ".zenodo.json"))
     versions = {CITATION["version"], codemeta["version"], zenodo["version"], RECIPE["context"]["version"]}
     assert versions == {PROJECT["version"]}
-    licences = {CITATION["license"], zenodo["license"], RECIPE["about"]["license"], codemeta["license"].split("/")[-1]}
-    assert licences == {PROJECT["license"]}
+    licences = [name.rpartition("/")[2] for name in codemeta["license"]]
+    assert CITATION["license"] == licences
+    assert {" AND ".join(licences), RECIPE["about"]["license"]} == {PROJECT["license"]}
+    assert zenodo["license"] == licences[0]
     assert codemeta["keywords"] == zenodo["keywords"] == CITATION["keywords"]
     assert len(codemeta["author"]) == len(zenodo["creators"]) == len(CITATION["authors"])
 
@@ -56,17 +58,33 @@ def test_people_become_persons():
 
 
 def test_conda_recipe_has_our_dependencies():
-    python, *rest = RECIPE["requirements"]["run"]
+    (python, *rest), (_, *networks) = (output["requirements"]["run"] for output in RECIPE["outputs"])
     assert python == "python >=${{ python_min }}"
     assert f">={RECIPE['context']['python_min']}" == PROJECT["requires-python"]
-    found = {CONDA.get(name, name) + bound for name, bound in (line.split() for line in rest)}
-    assert found == set(PROJECT["dependencies"])
+    for lines, wanted in ((rest, PROJECT["dependencies"]), (networks, PROJECT["optional-dependencies"]["lm"])):
+        assert {CONDA.get(name, name) + bound for name, bound in (line.split() for line in lines)} == set(wanted)
 
 
-def test_workflows_call_our_checks_only():
-    for path in (ROOT / ".github/workflows").iterdir():
-        jobs = yaml.safe_load(path.read_text("utf-8"))["jobs"].values()
-        assert {step["run"] for job in jobs for step in job["steps"] if "run" in step} == {".ci/run"}
+WORKFLOWS = {path.stem: path.read_text("utf-8") for path in (ROOT / ".github/workflows").iterdir()}
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_workflows_are_pinned_and_may_do_little(name):
+    jobs = yaml.safe_load(WORKFLOWS[name])
+    assert jobs["permissions"] == {"contents": "read"}
+    for job in jobs["jobs"].values():
+        assert job["timeout-minutes"] <= 90
+        used = [step["uses"] for step in job["steps"] if "uses" in step]
+        assert all(re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", action) for action in used)
+        assert "id-token" not in job.get("permissions", {}) or "RELEASE" in job["if"]
+
+
+def test_every_classifier_has_a_job():
+    versions = {line.rpartition(" ")[2] for line in PROJECT["classifiers"] if re.search(r"Python :: 3\.\d+$", line)}
+    systems = {line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Operating System" in line}
+    assert versions <= set(re.findall(r"\b3\.\d+\b", WORKFLOWS["checks"]))
+    assert systems == {"Linux", "MacOS", "Windows"}
+    assert {"ubuntu", "macos", "windows"} == set(re.findall(r"(ubuntu|macos|windows)-", WORKFLOWS["checks"]))
 
 
 def test_forms_are_complete():
@@ -79,20 +97,20 @@ def test_forms_are_complete():
         assert len(ids) == len(set(ids))
 
 
-def test_every_shipped_file_has_its_licence():
-    folder = ROOT / "langdiff/datasets"
-    rows = [
-        line.split("|")[1:-1] for line in (folder / "LICENSES.md").read_text("utf-8").splitlines() if line[:3] == "| `"
-    ]
-    assert [row[0].strip(" `") for row in rows] == sorted(
-        path.name for path in folder.iterdir() if path.suffix in {".csv", ".parquet"}
-    )
-    assert all(len(row) == 4 and all(cell.strip() for cell in row) for row in rows)
+OURS = {".py", ".pyi", ".stan", ".html", ".css", ".js", ".typed", ".pyc"}  # code
 
 
-def test_licences_are_in_the_wheel():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    assert "datasets/LICENSES.md" in settings["tool"]["setuptools"]["package-data"]["langdiff"]
+def test_every_shipped_file_of_data_has_its_licence():
+    lines = (ROOT / "NOTICES.md").read_text("utf-8").splitlines()
+    rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| `")]
+    files = [path for path in (ROOT / "langdiff").rglob("*") if path.is_file() and path.suffix not in OURS]
+    assert [row[0] for row in rows] == sorted(path.relative_to(ROOT / "langdiff").as_posix() for path in files)
+    assert all(len(row) == 4 and all(row) for row in rows)
+    named = {"MIT" if "MIT" in licence else licence.replace(" ", "-") for _, _, licence, _ in rows}
+    assert set(PROJECT["license"].split(" AND ")) <= named
+    for path in (ROOT / "licenses").glob("MIT-*.txt"):
+        assert path.stem.removeprefix("MIT-") in (ROOT / "NOTICES.md").read_text("utf-8")
+        assert re.search(r"^Copyright \(c\) \d{4}", path.read_text("utf-8"), re.MULTILINE)
 
 
 def test_what_waits_for_a_person_is_listed():
@@ -107,7 +125,7 @@ def test_what_waits_for_a_person_is_listed():
     for name in ("CITATION.cff", "pyproject.toml"):
         unnamed = "The langdiff developers" in (ROOT / name).read_text("utf-8")
         assert unnamed == (f"`{name}`" in rows[0][1]), "authors are known: take them out of the list"
-    assert ("[name of copyright owner]" in (ROOT / "LICENSE").read_text("utf-8")) == ("`LICENSE`" in table)
+    assert re.search(r"Copyright \d{4} the langdiff developers", (ROOT / "LICENSE").read_text("utf-8"))
 
 
 def test_nothing_else_says_that_work_is_left():

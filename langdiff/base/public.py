@@ -12,6 +12,8 @@ from typing import Any
 
 import lazy_loader
 
+from langdiff.base.types import naming_extra
+
 MISTAKES = 2  # letters that may be wrong, missing, added or in the other order
 _ROOT = Path(__file__).parents[1]
 
@@ -33,7 +35,8 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
 
     def get(name: str) -> Any:
         try:
-            return find(name)
+            with naming_extra(f"{package}.{name}"):
+                return find(name)
         except AttributeError:
             if name in names or name.startswith("_"):
                 raise

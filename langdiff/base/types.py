@@ -1,6 +1,7 @@
 """Common types: arrays, and the allowed values of formats and options."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -53,6 +54,23 @@ def import_extra(module: str, missing: str) -> Any:
         if not f"{module}.".startswith(f"{error.name}."):
             raise
         raise MissingExtraError(missing) from error
+
+
+# packages of which only some parts have need: their names, and the extra that brings them
+_EXTRAS = {"torch": ("PyTorch", "lm"), "sentencepiece": ("SentencePiece", "lm"), "cmdstanpy": ("CmdStanPy", "stan")}
+
+
+@contextmanager
+def naming_extra(who: str) -> Iterator[None]:
+    """Turn the fault of a package that is missing into an error that names the extra with it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name, extra = _EXTRAS.get(str(error.name).partition(".")[0], ("", ""))
+        if not name:
+            raise
+        build = " (CPU build: see First steps)" if name == "PyTorch" else ""
+        raise MissingExtraError(f"{who} needs {name}: pip install 'langdiff[{extra}]'{build}.") from error
 
 
 def check_on_error(on_error: str) -> None:

@@ -16,6 +16,7 @@ from langdiff.base.cells import escape_controls
 from langdiff.base.plugins import plugins
 from langdiff.base.public import nearest
 from langdiff.base.saving import EndingError
+from langdiff.base.types import naming_extra
 from langdiff.cli.constructions import constructions
 from langdiff.cli.corpora import app as texts
 from langdiff.cli.corpora import corpora
@@ -79,7 +80,8 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with naming_extra("this command"):
+                return super().invoke(ctx)
         except LangdiffError as error:
             if ctx.obj:  # --debug
                 raise

@@ -61,7 +61,7 @@ def _tried(what: str, find: Callable[[], Finding]) -> list[Finding]:
 def _torch() -> list[Finding]:
     version = _version("torch")
     if version is None or not _is_there("torch"):
-        return [("torch", False, "pip install torch")]
+        return [("torch", False, "n-grams do without; networks need it: pip install 'langdiff[lm]'")]
     return [("torch", True, version), *_tried("CUDA device", lambda: ("CUDA device", *_cuda(version)))]
 
 

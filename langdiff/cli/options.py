@@ -188,7 +188,7 @@ def _holds(given: Mapping[str, Any], condition: str) -> bool:
         return not _holds(given, values)
     chosen = given[name] if isinstance(given[name], list | tuple) else [given[name]]
     wanted = values.split("|")
-    return any(str(one) in wanted if values else one not in (None, False) for one in chosen)
+    return any(str(one) in wanted if values else not (one is None or one is False) for one in chosen)
 
 
 def _called(name: str, values: str = "") -> str:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from langdiff.errors import CheckpointError, OutputError
 from langdiff.lm.compute import compute_where_possible
-from langdiff.lm.external.huggingface import HuggingFaceLM
 from langdiff.lm.external.protocol import surprisals_of
 from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
 from langdiff.lm.texts import note_preparation
@@ -20,6 +20,9 @@ from langdiff.selection import split, split_into_folds
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
+
+if TYPE_CHECKING:
+    from langdiff.lm import HuggingFaceLM  # imports PyTorch
 
 Stage = Callable[[str], AbstractContextManager[None]]
 
@@ -148,7 +151,9 @@ class GivenModels(LanguageModels):
         self.model: HuggingFaceLM | None = self._load(folders[0])  # before the corpus is read
         self.described: dict[str, str] = {}
 
-    def _load(self, folder: str) -> HuggingFaceLM:
+    def _load(self, folder: str) -> "HuggingFaceLM":
+        from langdiff.lm import HuggingFaceLM
+
         return HuggingFaceLM(folder, device=self.experiment.lm.device)
 
     def divide(self, multitext: Multitext) -> Parts:

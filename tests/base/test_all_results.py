@@ -24,6 +24,7 @@ from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.treebank import Treebank
 from langdiff.typology.predictors.wals import Wals
 from tests.golden.make import AREAS, all_cases
+from tests.helpers import refused
 
 MADE_BY = {  # the golden case that makes a result of each class
     "Agreement": "construction_annotators",
@@ -278,9 +279,6 @@ def test_tables_and_models_are_read_by_what_they_hold(tmp_path):
 )
 def test_other_files_are_refused(tmp_path, name, content, message):
     (tmp_path / name).write_text(content, encoding="utf-8")
-    with pytest.raises(ld.errors.DataError, match=message):
-        ld.read(tmp_path / name)
-    with pytest.raises(ld.errors.CheckpointError, match="there is no saved model"):
-        ld.read(tmp_path)
-    with pytest.raises(ld.errors.DataError, match="cannot be read"):
-        ld.read(tmp_path / "none.csv")
+    refused(ld.errors.DataError, message, ld.read, tmp_path / name)
+    refused(ld.errors.CheckpointError, "there is no saved model", ld.read, tmp_path)
+    refused(ld.errors.DataError, "cannot be read", ld.read, tmp_path / "none.csv")

@@ -18,6 +18,7 @@ from langdiff import plots
 from langdiff.base.grids import display_width, frame_text
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import DataError
+from tests.helpers import refused
 
 EVIL = "a_b & <i> 50% $x$ #1 {y}"
 
@@ -162,17 +163,14 @@ def test_what_is_not_a_result_is_refused(tmp_path, change, message):
     document.pop("sha256")
     path = tmp_path / "toy.json"
     path.write_text(json.dumps(document | change))
-    with pytest.raises(DataError, match=message):
-        ld.read(path)
+    refused(DataError, message, ld.read, path)
 
 
 def test_damage_is_seen(tmp_path):
     path = tmp_path / "toy.json"
     path.write_text(Toy(table=TABLE).to_json().replace("1.23456", "1.23457"))
-    with pytest.raises(DataError, match="damaged, or edited"):
-        ld.read(path)
-    with pytest.raises(DataError, match="cannot be read: No such file"):
-        ld.read(tmp_path / "none.json")
+    refused(DataError, "damaged, or edited", ld.read, path)
+    refused(DataError, "cannot be read: No such file", ld.read, tmp_path / "none.json")
 
 
 def test_what_has_no_place_in_a_file_is_refused():

@@ -63,6 +63,10 @@ def test_a_table_of_texts_has_a_parity(langdiff, files):
     assert done.out.startswith("Parity of 2 editions with eng")
 
 
+def test_a_zero_that_was_written_counts_as_given(langdiff):
+    assert langdiff("plan", "5", "--noise", "0.2", "--seed-sd", "0", "--n-seeds", "3").code == 0
+
+
 FEW = "give a whole number, 0 or at least 99"
 EVALUATE = "discourse evaluate gold.spans p=gold.spans"
 SCORE = "parallelism score scores.csv scores.csv"

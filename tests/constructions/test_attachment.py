@@ -11,6 +11,7 @@ from langdiff.constructions import evaluate_attachment, mine_candidates
 from langdiff.constructions.attachment import Place, Text, align_words, exact, find_runs
 from langdiff.constructions.graphs import read_graphs
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from tests.helpers import refused
 
 from .trees import ALL
 
@@ -102,10 +103,8 @@ def test_a_sentence_with_other_characters_is_left_out_on_both_sides(score):
 
 
 def test_another_text_is_refused(score):
-    with pytest.raises(DataError, match=r"0 of 2 sentences of .* have the same characters"):
-        score((("Nothing X _ 0 root",),))
-    with pytest.raises(ConfigError, match="at least one parser"):
-        evaluate_attachment("gold.conllu", {})
+    refused(DataError, r"0 of 2 sentences of .* have the same characters", score, (("Nothing X _ 0 root",),))
+    refused(ConfigError, "at least one parser", evaluate_attachment, "gold.conllu", {})
 
 
 def test_words_of_constructions_and_lengths(write):
@@ -137,8 +136,7 @@ def test_differences_have_the_errors_of_a_jackknife(score):
         assert row["std_error"] == pytest.approx(jackknife, rel=1e-9)  # clusters of one size: a ratio is a mean
         assert row["df"] == pytest.approx(n - 1)
     assert scores.effects().words == "Independent units: 20 documents."
-    with pytest.raises(ConfigError, match="metric is one of"):
-        scores.compare("blex")
+    refused(ConfigError, "metric is one of", scores.compare, "blex")
 
 
 TOKENS = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=1, max_size=6)

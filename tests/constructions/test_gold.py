@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from langdiff.constructions import constructed_gold, read_gold, read_vetted
 from langdiff.constructions.target import read_nodes, write_nodes
 from langdiff.errors import DataError, FaultsError, LangdiffWarning
+from tests.helpers import refused
 
 from . import trees, worked
 
@@ -38,8 +39,7 @@ def test_a_fault_has_its_line(write, line, message):
 
 def test_the_same_target_with_alternatives_in_another_order(write):
     lines = "a1\tabsol\t1\thaving-2|been-3\tARG\tact-1\na1\tabsol\t1\tbeen-3|having-2\tARG\tact-1\n"
-    with pytest.raises(FaultsError, match="line 2: the same target as in line 1"):
-        read_gold(write("gold.tsv", lines), worked.WORDS)
+    refused(FaultsError, "line 2: the same target as in line 1", read_gold, write("gold.tsv", lines), worked.WORDS)
 
 
 def test_other_words_are_a_warning_only(write):
@@ -57,8 +57,7 @@ def test_other_words_are_a_warning_only(write):
     ],
 )
 def test_files_of_sentences_are_checked(write, sentences, message):
-    with pytest.raises(FaultsError, match=message):
-        read_gold(write("gold.tsv", GOOD), write("sentences.tsv", sentences))
+    refused(FaultsError, message, read_gold, write("gold.tsv", GOOD), write("sentences.tsv", sentences))
 
 
 def test_positions_alone_are_enough(write):
@@ -106,5 +105,4 @@ def test_a_treebank_is_not_a_file_of_targets(write, name):
     targets = write("t.tsv", "v1\tvpart\t1\t1\tARG2\t4\n")
     said = r"gold\.conllu.* is a treebank, .*mined_gold\('.*'\) has the mined set, mine_candidates finds"
     for read in (lambda: read_gold(bank, {}), lambda: read_gold(targets, bank), lambda: read_vetted(bank)):
-        with pytest.raises(DataError, match=said):
-            read()
+        refused(DataError, said, read)

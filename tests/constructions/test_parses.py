@@ -11,6 +11,7 @@ from langdiff.constructions import (
 )
 from langdiff.constructions.parses import align
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from tests.helpers import refused
 
 from . import worked
 
@@ -49,16 +50,14 @@ def test_conllu_becomes_triples_of_the_tree_or_the_graph(write):
 )
 def test_malformed_conllu_names_the_line(write, old, new, message):
     path = write("bad.conllu", ROWS.replace(old, new))
-    with pytest.raises(DataError, match=f"bad.conllu, {message}"):
-        read_parses(path, "conllu")
+    refused(DataError, f"bad.conllu, {message}", read_parses, path, "conllu")
 
 
 def test_several_files_and_some_items(write):
     first, second = write("a.gr", "# v1\n(dobj carried_1 plan_4)\n# v2\n"), write("b.gr", "# i1\n")
     assert list(read_parses([first, second], "gr").blocks) == ["v1", "v2", "i1"]
     assert list(read_parses([first, second], "gr", items={"i1"}).blocks) == ["i1"]
-    with pytest.raises(DataError, match=r"b.gr, line 1: a second block for item 'i1'"):
-        read_parses([second, second], "gr")
+    refused(DataError, r"b.gr, line 1: a second block for item 'i1'", read_parses, [second, second], "gr")
 
 
 def test_blocks_for_unknown_items_are_a_warning(write, gold, rules):
@@ -138,8 +137,7 @@ def test_words_of_a_token_that_do_not_add_up_to_it():
     ],
 )
 def test_what_cannot_be_read_or_mined(write, call, error, words):
-    with pytest.raises(error, match=words):
-        call(lambda text, name="a.conllu": write(name, text))
+    refused(error, words, call, lambda text, name="a.conllu": write(name, text))
 
 
 def test_what_cannot_be_evaluated(gold, parses, rules):
@@ -150,5 +148,4 @@ def test_what_cannot_be_evaluated(gold, parses, rules):
         (lambda: evaluate(gold, [], rules), "no parser is given"),
         (lambda: scores.compare("cc", "rasp"), "two different parsers of cc are needed"),
     ):
-        with pytest.raises(ConfigError, match=words):
-            call()
+        refused(ConfigError, words, call)

@@ -11,6 +11,7 @@ import pytest
 from langdiff.corpora import download, fetch
 from langdiff.corpora.download import SOURCES, CorpusSource
 from langdiff.errors import ConfigError, DataError, OutputError
+from tests.helpers import refused
 
 TEXT = bytes(range(256)) * 20_000  # 5 MB that do not compress to nothing in tar
 
@@ -160,8 +161,7 @@ def test_a_checksum_that_the_user_gives_is_checked(server, tmp_path):
 
 def test_plain_http_is_refused_also_after_a_redirect(server, tmp_path, monkeypatch):
     monkeypatch.setattr(download, "_REFUSED", ("http://",))
-    with pytest.raises(DataError, match="not encrypted"):
-        fetch("test", directory=tmp_path / "in", sources=source(server))
+    refused(DataError, "not encrypted", fetch, "test", directory=tmp_path / "in", sources=source(server))
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(download, "_with_checksum", lambda given, *_: given)  # as a redirect leads there
     with pytest.raises(DataError, match="cannot be downloaded: No connection adapters"):
@@ -171,8 +171,7 @@ def test_plain_http_is_refused_also_after_a_redirect(server, tmp_path, monkeypat
 
 def test_a_bomb_leaves_nothing(server, tmp_path):
     server["body"] = tarball({"corpus/eng.txt": bytes(70 << 20)})
-    with pytest.raises(DataError, match="expands to more than"):
-        fetch("test", directory=tmp_path, sources=source(server))
+    refused(DataError, "expands to more than", fetch, "test", directory=tmp_path, sources=source(server))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -187,8 +186,7 @@ def test_a_bomb_leaves_nothing(server, tmp_path):
 )
 def test_what_cannot_be_unpacked_leaves_nothing(server, tmp_path, body, message):
     server["body"] = body
-    with pytest.raises(DataError, match=message):
-        fetch("test", directory=tmp_path / "in", sources=source(server))
+    refused(DataError, message, fetch, "test", directory=tmp_path / "in", sources=source(server))
     assert list((tmp_path / "in").iterdir()) == []
     assert [file.name for file in tmp_path.iterdir()] == ["in"]
 
@@ -197,13 +195,10 @@ def test_what_is_not_there(server, tmp_path):
     with pytest.raises(ConfigError, match=r"unknown corpus 'tset'; known are test. Did you mean 'test'\?"):
         fetch("tset", directory=tmp_path, sources=source(server))
     gone = source(server, url=server["url"].replace("corpus.tar.gz", "gone"))
-    with pytest.raises(DataError, match=r"/gone: cannot be downloaded: 404"):
-        fetch("test", directory=tmp_path, sources=gone)
-    with pytest.raises(DataError, match=r"Parallel Bible Corpus .*: no download .* ask its authors"):
-        fetch("pbc", directory=tmp_path)
+    refused(DataError, r"/gone: cannot be downloaded: 404", fetch, "test", directory=tmp_path, sources=gone)
+    refused(DataError, r"Parallel Bible Corpus .*: no download .* ask its authors", fetch, "pbc", directory=tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be written to"):
-        fetch("test", directory=tmp_path / "file", sources=source(server))
+    refused(OutputError, "cannot be written to", fetch, "test", directory=tmp_path / "file", sources=source(server))
 
 
 def test_every_known_corpus_says_how_to_get_it():

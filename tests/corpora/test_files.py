@@ -6,6 +6,7 @@ import pytest
 
 from langdiff.corpora.files import edition_of, find_files, language_of
 from langdiff.errors import DataError
+from tests.helpers import refused
 
 SUFFIXES = (".txt", ".txt.gz")
 
@@ -19,10 +20,7 @@ def folder(tmp_path):
 
 
 def test_directory_gives_its_files_by_name(folder):
-    assert find_files(folder, SUFFIXES, None) == {
-        "deu-b": folder / "deu-b.txt.gz",
-        "eng-a": folder / "eng-a.txt",
-    }
+    assert find_files(folder, SUFFIXES, None) == {"deu-b": folder / "deu-b.txt.gz", "eng-a": folder / "eng-a.txt"}
 
 
 def test_globs_and_lists_of_paths(folder):
@@ -39,8 +37,7 @@ def test_globs_of_folders_mean_the_files_in_them(folder):
 
 @pytest.mark.parametrize("path", [None, 3, [None], ["a", 3]])
 def test_what_is_no_path(path):
-    with pytest.raises(DataError, match=r"a path must be a str or Path, got (None|3)\."):
-        find_files(path, SUFFIXES, None)
+    refused(DataError, r"a path must be a str or Path, got (None|3)\.", find_files, path, SUFFIXES, None)
 
 
 def test_a_name_with_brackets_is_a_name_first(tmp_path):
@@ -74,13 +71,11 @@ def test_editions_in_the_order_asked_for(folder):
     ],
 )
 def test_what_is_not_there_is_named(folder, path, editions, message):
-    with pytest.raises(DataError, match=message):
-        find_files(folder / path, SUFFIXES, editions)
+    refused(DataError, message, find_files, folder / path, SUFFIXES, editions)
 
 
 def test_no_path_at_all():
-    with pytest.raises(DataError, match="list of paths is empty"):
-        find_files([], SUFFIXES, None)
+    refused(DataError, "list of paths is empty", find_files, [], SUFFIXES, None)
 
 
 def test_two_files_of_one_edition(folder):

@@ -18,6 +18,7 @@ from langdiff.discourse.files import write_dis, write_spans
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import shapes, tree_of
 from tests.discourse.test_tree import chain
+from tests.helpers import refused
 
 HEADER = (
     '<rst><header><relations><rel name="cause" type="rst"/><rel name="list" type="multinuc"/>'
@@ -124,20 +125,17 @@ def test_bad_rs3(tmp_path, name):
     path = tmp_path / "bad.rs3"
     path.write_text(HEADER + body + "</body></rst>")
     where = f"bad.rs3, line {line}: " if line else "bad.rs3"
-    with pytest.raises(DataError, match=f"{where}.*{message}"):
-        read_discourse(path)
+    refused(DataError, f"{where}.*{message}", read_discourse, path)
 
 
 def test_an_entity_is_not_expanded(tmp_path):
     (tmp_path / "bad.rs3").write_text('<!DOCTYPE rst [<!ENTITY a "b">]>\n' + RS3)
-    with pytest.raises(DataError, match="defines entities"):
-        read_discourse(tmp_path)
+    refused(DataError, "defines entities", read_discourse, tmp_path)
 
 
 def test_a_line_that_is_not_text_is_named(tmp_path):
     (tmp_path / "bad.rs3").write_bytes(RS3.encode().replace(b"We read", b"We \xff read"))
-    with pytest.raises(DataError, match=r"bad\.rs3, line 5: not UTF-8 in byte .*\. Or let its first"):
-        read_discourse(tmp_path)
+    refused(DataError, r"bad\.rs3, line 5: not UTF-8 in byte .*\. Or let its first", read_discourse, tmp_path)
     (tmp_path / "bad.rs3").rename(tmp_path / "bad.dis")  # any bytes
     with pytest.raises(
         DataError, match=r"bad\.dis, line 5: not UTF-8 .*: iconv -f WINDOWS-1252 -t UTF-8 \S*bad\.dis\.$"
@@ -154,8 +152,7 @@ def test_an_encoding_is_read_as_declared_if_it_is_not_utf8(tmp_path):
         assert read_discourse(tmp_path)["e"].texts == expected.texts
     for wrong in ("UTF-8", "UTF-16", "klingon"):
         (tmp_path / "e.rs3").write_bytes(declared.replace("ISO-8859-1", wrong).encode("latin-1"))
-        with pytest.raises(DataError, match=rf"e\.rs3, line 6: not UTF-8 .* declares the encoding '{wrong}'"):
-            read_discourse(tmp_path)
+        refused(DataError, rf"e\.rs3, line 6: not UTF-8 .* declares the encoding '{wrong}'", read_discourse, tmp_path)
 
 
 def test_a_group_with_one_nucleus_is_collapsed_if_asked(tmp_path):
@@ -216,8 +213,7 @@ def test_dis_by_hand():
 def test_bad_dis(tmp_path, change, line, message):
     path = tmp_path / "bad.dis"
     path.write_text(change(DIS))
-    with pytest.raises(DataError, match=f"bad.dis, line {line}: .*{message}"):
-        read_discourse(path)
+    refused(DataError, f"bad.dis, line {line}: .*{message}", read_discourse, path)
 
 
 def test_unary_nodes_are_an_error_unless_they_are_collapsed():
@@ -228,8 +224,7 @@ def test_unary_nodes_are_an_error_unless_they_are_collapsed():
         parse_discourse(unary)
     assert same(parse_discourse(unary, collapse_unary=True), parse_discourse(DIS))
     spans = "1 1 N span\n2 2 S cause\n2 2 N list"
-    with pytest.raises(DataError, match="line 2: EDU 2 has a single child"):
-        parse_discourse(spans, format="spans")
+    refused(DataError, "line 2: EDU 2 has a single child", parse_discourse, spans, format="spans")
     assert parse_discourse(spans, format="spans", collapse_unary=True).nodes[-1].relation == "cause"  # the outer one's
 
 
@@ -284,8 +279,7 @@ def test_a_missing_root_is_added_to_a_list_of_spans():
 def test_bad_lists(tmp_path, format, text, message):
     path = tmp_path / f"bad.{format}"
     path.write_text(text)
-    with pytest.raises(DataError, match=f"bad.{format}.*{message}"):
-        read_discourse(path)
+    refused(DataError, f"bad.{format}.*{message}", read_discourse, path)
 
 
 @pytest.mark.parametrize("to", ["right", "left"])
@@ -303,23 +297,17 @@ def test_files_and_names(tmp_path):
     assert list(read_discourse(tmp_path)) == ["a", "b.out"]
     assert list(read_discourse([tmp_path / "a.dis"])) == ["a"]
     (tmp_path / "a.spans").write_text("1 1 N span\n2 2 S cause")
-    with pytest.raises(DataError, match=r"a.spans: .*a.dis is of document 'a', too; give one file"):
-        read_discourse(tmp_path)
+    refused(DataError, r"a.spans: .*a.dis is of document 'a', too; give one file", read_discourse, tmp_path)
     for source, message in (
         ("nowhere", "no such file"),
         (tmp_path / "README.txt", "the ending '.txt' names no format"),
     ):
-        with pytest.raises(DataError, match=message):
-            read_discourse(source)
+        refused(DataError, message, read_discourse, source)
     (tmp_path / "none").mkdir()
-    with pytest.raises(DataError, match="no files of trees"):
-        read_discourse(tmp_path / "none")
-    with pytest.raises(ConfigError, match="format is auto"):
-        read_discourse(tmp_path, format="xml")
-    with pytest.raises(ConfigError, match="format is one of"):
-        write_discourse({"a": tree}, tmp_path, format="xml")
-    with pytest.raises(ConfigError, match="format is one of dis, spans, attachments"):
-        parse_discourse("", format="rs3")
+    refused(DataError, "no files of trees", read_discourse, tmp_path / "none")
+    refused(ConfigError, "format is auto", read_discourse, tmp_path, format="xml")
+    refused(ConfigError, "format is one of", write_discourse, {"a": tree}, tmp_path, format="xml")
+    refused(ConfigError, "format is one of dis, spans, attachments", parse_discourse, "", format="rs3")
     (tmp_path / "none" / "a.txt").write_text("1 1 N span\n2 2 S cause")
     assert list(read_discourse(tmp_path / "none", format="spans")) == ["a"]
 
@@ -344,14 +332,12 @@ def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_pat
         ),
         (labelled, "rs3", "the nucleus EDU 1 carries 'cause' next to a satellite"),
     ):
-        with pytest.raises(DataError, match=message):
-            write_discourse({"fine": fine, "bad": bad}, out, format=format)
+        refused(DataError, message, write_discourse, {"fine": fine, "bad": bad}, out, format=format)
     spaced = tree_of_attachments([(1, 1, 2, "NS", "volitional cause")], texts=["a", "b"])
     for format in ("dis", "spans", "attachments"):
         with pytest.raises(DataError, match="'volitional cause' of EDU 2 is not one word"):
             write_discourse({"spaced": spaced}, out, format=format)
-    with pytest.raises(DataError, match=r"cannot be names of files: '\.\./x'"):
-        write_discourse({"../x": fine}, out)
+    refused(DataError, r"cannot be names of files: '\.\./x'", write_discourse, {"../x": fine}, out)
     assert not out.exists()
     with pytest.warns(LangdiffWarning, match="no place for texts"):
         write_discourse({"fine": fine}, out, format="spans")

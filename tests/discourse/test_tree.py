@@ -5,6 +5,7 @@ from numpy.testing import assert_array_equal
 from langdiff.discourse import Attachment, DiscourseTree, attachments_of, binarize, parse_discourse, tree_of_attachments
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import binary, binary_trees, nodes_of, shapes, tree_of
+from tests.helpers import refused
 
 
 def chain(n, to="right"):
@@ -55,13 +56,11 @@ def test_nodes_come_in_text_order_with_their_children(shape):
     ],
 )
 def test_what_is_no_tree_is_refused(nodes, message):
-    with pytest.raises(DataError, match=message):
-        DiscourseTree(nodes=nodes)
+    refused(DataError, message, DiscourseTree, nodes=nodes)
 
 
 def test_texts_are_those_of_the_edus():
-    with pytest.raises(DataError, match="2 texts for 1 EDUs"):
-        DiscourseTree(nodes=[(7, 7, "Root", "---")], texts=("a", "b"))
+    refused(DataError, "2 texts for 1 EDUs", DiscourseTree, nodes=[(7, 7, "Root", "---")], texts=("a", "b"))
     excerpt = parse_discourse("( Root (span 7 8) ( Nucleus (leaf 7) (rel2par span) (text _!a_!) )"
                               " ( Satellite (leaf 8) (rel2par cause) ) )")  # fmt: skip
     assert excerpt.leaf_texts() == {7: "a", 8: ""}
@@ -109,8 +108,7 @@ def test_nuclei_with_different_relations_are_named():
         decided = binarize(tree)
     with pytest.warns(LangdiffWarning, match=r"2 other node\(s\) are lost|1 other node\(s\) are lost"):
         assert [decision.relation for decision in attachments_of(decided)] == ["list", "joint"]  # of the left ones
-    with pytest.raises(ConfigError, match="mode is one of right"):
-        binarize(tree, "up")
+    refused(ConfigError, "mode is one of right", binarize, tree, "up")
 
 
 @given(tree=binary_trees())
@@ -134,14 +132,12 @@ def test_attachments_and_marcus_encoding_say_the_same(tree):
     ],
 )
 def test_attachments_that_are_no_tree(decisions, message):
-    with pytest.raises(DataError, match=message):
-        tree_of_attachments(decisions)
+    refused(DataError, message, tree_of_attachments, decisions)
 
 
 def test_attachments_are_those_of_binary_trees():
     tree = parse_discourse("1 1 N list\n2 2 N list\n3 3 N list", format="spans", document="rain")
-    with pytest.raises(ConfigError, match="rain: EDUs 1–3 has 3 children"):
-        attachments_of(tree)
+    refused(ConfigError, "rain: EDUs 1–3 has 3 children", attachments_of, tree)
     assert attachments_of(binarize(tree))[0] == Attachment(1, 1, 3, "NN", "list")
     odd = DiscourseTree(nodes=[(1, 2, "Root", "---"), (1, 1, "Nucleus", "cause"), (2, 2, "Satellite", "cause")])
     with pytest.warns(LangdiffWarning, match=r"EDU 1 \('cause'\)"):

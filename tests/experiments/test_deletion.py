@@ -9,6 +9,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments import deletion_bias
 from langdiff.plots import plot_deletion_bias
+from tests.helpers import refused
 
 COMPLETE = ld.simulate(200, 4, seed=0)
 
@@ -78,8 +79,7 @@ def test_lines_are_the_biases(found):
     wanted = frame.groupby(["mechanism", "edition"], sort=False)["bias"].apply(list)
     assert_allclose(lines, wanted.tolist())
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["MCAR", "MAR", "MNAR"]
-    with pytest.raises(DataError, match="no column 'bias'"):
-        plot_deletion_bias(frame.drop(columns="bias"))
+    refused(DataError, "no column 'bias'", plot_deletion_bias, frame.drop(columns="bias"))
 
 
 def test_of_many_editions_only_the_first_has_lines(found):
@@ -105,12 +105,9 @@ def test_refusals():
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"seed": -1}, "seed must be a whole number"),
     ):
-        with pytest.raises(ConfigError, match=message):
-            deletion_bias(bits, **({"seed": 0} | settings))
-    with pytest.raises(DataError, match="1 cells are missing"):
-        deletion_bias(bits.mask(bits == bits.iloc[0, 0]), seed=0)
-    with pytest.raises(DataError, match="truth has other editions"):
-        deletion_bias(bits, truth=pd.Series({"x": 0.0}), seed=0)
+        refused(ConfigError, message, deletion_bias, bits, **{"seed": 0} | settings)
+    refused(DataError, "1 cells are missing", deletion_bias, bits.mask(bits == bits.iloc[0, 0]), seed=0)
+    refused(DataError, "truth has other editions", deletion_bias, bits, truth=pd.Series({"x": 0.0}), seed=0)
     with pytest.raises(DataError, match="1 of 4 are not finite"):
         deletion_bias(bits, truth=COMPLETE.difficulty.mask(COMPLETE.difficulty.index == "e2"), seed=0)
     with pytest.raises(DataError, match=r"left after MCAR at rate 0\.9 cannot be fitted"):

@@ -8,6 +8,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments import intent_stability
 from langdiff.plots import plot_intent_stability
+from tests.helpers import refused
 
 SURPRISALS = ld.simulate(400, 5, missing=0.1, seed=2).surprisals
 
@@ -55,8 +56,7 @@ def test_lines_end_at_the_difficulties_of_all_intents(found):
     many = ld.simulate(60, 9, seed=0).surprisals
     ax = intent_stability(many, n_intents=[30], n_repeats=2, seed=0).plot()
     assert len(ax.texts) == 6  # names of the three hardest and the three easiest
-    with pytest.raises(DataError, match="no column 'sd'"):
-        plot_intent_stability(found.to_frame().drop(columns="sd"))
+    refused(DataError, "no column 'sd'", plot_intent_stability, found.to_frame().drop(columns="sd"))
 
 
 @pytest.mark.filterwarnings("ignore:standard errors from")
@@ -69,9 +69,7 @@ def test_refusals():
         ({"n_repeats": 0}, "n_repeats must be at least 1"),
         ({"seed": "x"}, "seed must be a whole number"),
     ):
-        with pytest.raises(ConfigError, match=message):
-            intent_stability(SURPRISALS, **({"seed": 0} | settings))
+        refused(ConfigError, message, intent_stability, SURPRISALS, **{"seed": 0} | settings)
     sparse = SURPRISALS.bits.copy()
     sparse.loc[sparse.index[10:], "e1"] = np.nan
-    with pytest.raises(DataError, match="a subset of 5 intents cannot be fitted"):
-        intent_stability(sparse, n_intents=[5], seed=0)
+    refused(DataError, "a subset of 5 intents cannot be fitted", intent_stability, sparse, n_intents=[5], seed=0)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.experiments import goodness_of_fit
+from tests.helpers import refused
 
 BOTH = {"n": ["map", "posterior"], "fix": ["difficulty+dispersion", "difficulty"]}
 
@@ -101,8 +102,7 @@ def test_one_setting_or_all_are_drawn():
     assert found.plot(ax, n="posterior") is ax
     middle = ax.containers[0][0].get_ydata()
     assert_allclose(middle, found.scores(n="posterior").mean())
-    with pytest.raises(ConfigError, match="was not computed"):
-        found.plot(fix="difficulty")
+    refused(ConfigError, "was not computed", found.plot, fix="difficulty")
     assert "2 models over 2 subsets" in found.summary()
 
 
@@ -117,11 +117,8 @@ def test_refusals():
         ({"n_subsets": 0}, "n_subsets must be at least 1"),
         ({"seed": None}, "seed must be a whole number"),
     ):
-        with pytest.raises(ConfigError, match=message):
-            ld.goodness(surprisals, **({"seed": 0} | settings))
-    with pytest.raises(DataError, match="3 each, of which 1 would be held out"):
-        ld.goodness(surprisals, n_subsets=10, seed=0)
+        refused(ConfigError, message, ld.goodness, surprisals, **{"seed": 0} | settings)
+    refused(DataError, "3 each, of which 1 would be held out", ld.goodness, surprisals, n_subsets=10, seed=0)
     holes = surprisals.bits.copy()
     holes.iloc[:, 0] = holes.iloc[:, 0].where(holes.index == holes.index[-1])  # the others lack e1 altogether
-    with pytest.raises(DataError, match=r"subset \d of the intents cannot be fitted"):
-        ld.goodness(holes, "1", n_subsets=3, seed=0)
+    refused(DataError, r"subset \d of the intents cannot be fitted", ld.goodness, holes, "1", n_subsets=3, seed=0)

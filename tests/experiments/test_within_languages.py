@@ -14,6 +14,7 @@ import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import DataError
 from langdiff.experiments import spread_within_languages
+from tests.helpers import refused
 
 SEARCH = 2e-3  # of a share: where statsmodels stops
 
@@ -101,10 +102,7 @@ def test_one_language_has_a_spread_but_no_components():
 
 def test_refusals():
     y, language = drawn([2, 2], 0.05, 0.02, 0)
-    with pytest.raises(DataError, match=r"1 edition\(s\) without a language: 'l0-0'"):
-        spread_within_languages(y, language.iloc[1:])
-    with pytest.raises(DataError, match="no language has two editions"):
-        spread_within_languages(y.iloc[1:3], language.iloc[1:3])
+    refused(DataError, r"1 edition\(s\) without a language: 'l0-0'", spread_within_languages, y, language.iloc[1:])
+    refused(DataError, "no language has two editions", spread_within_languages, y.iloc[1:3], language.iloc[1:3])
     for equal in (0 * y, y.groupby(language).transform("mean")):
-        with pytest.raises(DataError, match="of each language are equally difficult"):
-            spread_within_languages(equal, language)
+        refused(DataError, "of each language are equally difficult", spread_within_languages, equal, language)

@@ -18,6 +18,7 @@ from langdiff.regression import Blunders, Laplace, Variant
 from langdiff.regression.curves.fitting import fit_curve
 from langdiff.regression.kernel.cells import CellLikelihood, chain, chain_twice, scale_of_cells, standardized
 from langdiff.regression.kernel.two_way import solve_two_way
+from tests.helpers import refused
 
 NU = 4.0
 
@@ -132,8 +133,7 @@ def test_models_are_compared_with_it(truth):
     ],
 )
 def test_what_it_lacks_is_refused(truth, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        ld.fit(truth.surprisals, model=Student(), **settings)
+    refused(ConfigError, message, ld.fit, truth.surprisals, model=Student(), **settings)
 
 
 def test_a_model_without_a_density_says_what_to_define(truth):
@@ -141,8 +141,7 @@ def test_a_model_without_a_density_says_what_to_define(truth):
         log_density = Variant.log_density
         deviations = Variant.deviations
 
-    with pytest.raises(ConfigError, match="model '2T' cannot be simulated: define deviations"):
-        ld.simulate(20, 3, model=Bare(), seed=1)
+    refused(ConfigError, "model '2T' cannot be simulated: define deviations", ld.simulate, 20, 3, model=Bare(), seed=1)
 
 
 def test_residuals_are_those_of_the_definition_and_have_its_quantiles(truth):
@@ -194,8 +193,7 @@ def test_a_saved_fit_finds_its_class(truth, tmp_path, monkeypatch):
     fit.save(tmp_path / "fit.json")
     assert ld.read(tmp_path / "fit.json").variant == Student()
     monkeypatch.delitem(Variant.kinds, "2T")
-    with pytest.raises(DataError, match="model '2T', of which no class is known here: import it first"):
-        ld.read(tmp_path / "fit.json")
+    refused(DataError, "model '2T', of which no class is known here: import it first", ld.read, tmp_path / "fit.json")
 
 
 def test_studies_of_many_fits_take_it(truth, monkeypatch):
@@ -222,8 +220,7 @@ def test_studies_of_many_fits_take_it(truth, monkeypatch):
 def test_numbers_of_a_model_are_in_signatures():
     tables = {size: ld.simulate(100, 3, seed=size).surprisals for size in (1, 2)}
     assert "|model:3|laplace_scale:0.02|" in fit_curve(tables, model=Blunders(scale=0.02)).signature
-    with pytest.raises(ConfigError, match="2L-rounded"):
-        fit_curve(tables, model=Laplace(rounding=0))
+    refused(ConfigError, "2L-rounded", fit_curve, tables, model=Laplace(rounding=0))
 
 
 def multitext_parts():

@@ -58,12 +58,7 @@ def tiny_bpe_recipe(tiny_recipe):
 def model(request, tiny_recipe, tiny_bpe_recipe):
     recipe = {"char": tiny_recipe, "bpe": tiny_bpe_recipe}[request.param]
     return train_language_model(
-        verses("eng", 200, 0),
-        verses("eng", 40, 1),
-        recipe=recipe,
-        name="eng-test",
-        progress=False,
-        seed=0,
+        verses("eng", 200, 0), verses("eng", 40, 1), recipe=recipe, name="eng-test", progress=False, seed=0
     )
 
 

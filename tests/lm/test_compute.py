@@ -18,6 +18,7 @@ from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.lstm import training
 from langdiff.lm.lstm.loop import EpochLoop
 from langdiff.tables.text_sources import InMemoryText
+from tests.helpers import refused
 from tests.lm.conftest import make_parts, only, read_job_states
 
 
@@ -181,17 +182,14 @@ def test_too_many_replaced_characters_are_refused_before_training(tiny_recipe, t
     with pytest.raises(DataError, match=message):
         compute(parts.__class__(**{p: getattr(parts, p).sel(editions=["ell", "eng"]) for p in PARTS}), tiny_recipe)
     assert trainings == []
-    with pytest.raises(DataError, match=message):
-        compute(parts, tiny_recipe, cache=tmp_path)
+    refused(DataError, message, compute, parts, tiny_recipe, cache=tmp_path)
     assert trainings == ["eng"]  # with a cache the others are finished
     with pytest.warns(LangdiffWarning, match=r"edition 'ell': .*\(test 5\.61%\)"):
         table = compute(parts, tiny_recipe, cache=tmp_path, max_replaced=0.2)
     assert table.bits_per_character()["replaced_percent"].to_dict() == {"eng": 0.0, "ell": pytest.approx(100 * rate)}
     assert (table.replaced["ell"] == 2).all()
-    with pytest.raises(DataError, match=message):
-        score_multitext(parts.test, tmp_path, lm=tiny_recipe, progress=False)
-    with pytest.raises(DataError, match=message):  # allowed then, not now
-        compute(parts, tiny_recipe, cache=tmp_path)
+    refused(DataError, message, score_multitext, parts.test, tmp_path, lm=tiny_recipe, progress=False)
+    refused(DataError, message, compute, parts, tiny_recipe, cache=tmp_path)  # allowed then, not now
     with pytest.warns(LangdiffWarning, match=r"\(scored 5\.61%\)"):
         assert same(table, score_multitext(parts.test, tmp_path, lm=tiny_recipe, max_replaced=0.2, progress=False))
 
@@ -321,8 +319,7 @@ def test_workers_get_only_what_is_not_finished(tiny_recipe, tmp_path):
 def test_an_executor_of_ones_own(parts, tiny_recipe):
     with ThreadPoolExecutor(1) as executor:
         assert same(compute(parts, tiny_recipe, executor=executor), compute(parts, tiny_recipe))
-        with pytest.raises(ConfigError, match="not both"):
-            compute(parts, tiny_recipe, executor=executor, workers=2)
+        refused(ConfigError, "not both", compute, parts, tiny_recipe, executor=executor, workers=2)
 
 
 def test_errors_name_the_edition(tiny_recipe):
@@ -339,8 +336,7 @@ def test_a_full_memory_is_an_error_that_names_the_edition(parts, tiny_recipe, mo
         raise MemoryError("no room")
 
     monkeypatch.setattr(training, "fit_language_model", full)
-    with pytest.raises(TrainingError, match="edition 'eng': MemoryError: no room"):
-        compute(parts, tiny_recipe)
+    refused(TrainingError, "edition 'eng': MemoryError: no room", compute, parts, tiny_recipe)
 
 
 @pytest.mark.parametrize(
@@ -355,8 +351,7 @@ def test_a_full_memory_is_an_error_that_names_the_edition(parts, tiny_recipe, mo
     ],
 )
 def test_bad_settings(parts, options, message):
-    with pytest.raises(ConfigError, match=message):
-        compute_surprisals(parts, progress=False, seed=0, **options)
+    refused(ConfigError, message, compute_surprisals, parts, progress=False, seed=0, **options)
 
 
 STARTED = 150  # seconds until Python and torch have started three times, on a machine with much else to do

@@ -12,6 +12,7 @@ from langdiff.lm.lstm.scoring import score
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
+from tests.helpers import refused
 
 from .conftest import verses
 
@@ -90,13 +91,10 @@ def test_never_more_than_canonical_and_reproducible(tiny_bpe_recipe):
 
 
 def test_bad_input(tiny, tiny_recipe):
-    with pytest.raises(ConfigError, match="samples must be at least 2"):
-        marginal_surprisal(tiny, ["a"], samples=1, seed=0)
-    with pytest.raises(DataError, match="intent 0 is empty"):
-        marginal_surprisal(tiny, [""], seed=0)
+    refused(ConfigError, "samples must be at least 2", marginal_surprisal, tiny, ["a"], samples=1, seed=0)
+    refused(DataError, "intent 0 is empty", marginal_surprisal, tiny, [""], seed=0)
     assert marginal_surprisal(tiny, [], seed=0).empty
     of_characters = LanguageModel(
         recipe=RECIPES["char-tiny"], alphabet=tiny.alphabet, units=None, network=tiny.network, history=(), seed=0
     )
-    with pytest.raises(ConfigError, match="char-tiny does not predict subwords"):
-        marginal_surprisal(of_characters, ["a"], seed=0)
+    refused(ConfigError, "char-tiny does not predict subwords", marginal_surprisal, of_characters, ["a"], seed=0)

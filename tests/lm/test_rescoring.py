@@ -26,6 +26,7 @@ from langdiff.lm.units.alphabet import Alphabet, identity_bits
 from langdiff.tables.long_tables import write_table_file
 from langdiff.tables.token_tables import TokenScores
 from tests.cli.conftest import langdiff as langdiff
+from tests.helpers import refused
 
 SUMS = 1e-9  # bits: the same numbers added in another order
 SINGLE = 1e-4  # bits: single precision
@@ -211,22 +212,14 @@ def test_a_letter_that_marks_spaces_elsewhere_stays_in_words():
 
 def test_refusals_and_warnings():
     model, multitext = model_of("char"), multitext_of(["ra 猫"])
-    with pytest.raises(ConfigError, match="leave 'carried' out"):
-        token_scores(model, multitext, scoring="carried")
-    with pytest.raises(ConfigError, match=r"no language model for 1 edition\(s\): .*mlt"):
-        token_scores({"eng": model}, multitext)
-    with pytest.raises(ConfigError, match="edition 'mlt': a str gives no scores of units"):
-        token_scores("models", multitext)
-    with pytest.raises(DataError, match=r"more than 5\.00% of the characters"):
-        token_scores(model, multitext)
-    with pytest.raises(DataError, match="no edition to score"):
-        token_scores(model, multitext.sel(editions=[]))
-    with pytest.raises(DataError, match="no text to score"):
-        token_scores(model, multitext.sel(intents=[]))
-    with pytest.raises(ConfigError, match="several names; got one string"):
-        read_models("models", "mlt")
-    with pytest.raises(ConfigError, match="max_replaced is a fraction"):
-        token_scores(model, multitext, max_replaced=5)
+    refused(ConfigError, "leave 'carried' out", token_scores, model, multitext, scoring="carried")
+    refused(ConfigError, r"no language model for 1 edition\(s\): .*mlt", token_scores, {"eng": model}, multitext)
+    refused(ConfigError, "edition 'mlt': a str gives no scores of units", token_scores, "models", multitext)
+    refused(DataError, r"more than 5\.00% of the characters", token_scores, model, multitext)
+    refused(DataError, "no edition to score", token_scores, model, multitext.sel(editions=[]))
+    refused(DataError, "no text to score", token_scores, model, multitext.sel(intents=[]))
+    refused(ConfigError, "several names; got one string", read_models, "models", "mlt")
+    refused(ConfigError, "max_replaced is a fraction", token_scores, model, multitext, max_replaced=5)
     with pytest.warns(LangdiffWarning, match=r"'mlt': many characters are too rare .*scored 25.00%"):
         token_scores({"mlt": model}, multitext, max_replaced=0.5)
 

@@ -11,6 +11,7 @@ from pyrallelism.primitives.loading.instantiations import TSVLoader, XMLLoader
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.parallelism import Parallelism, Section, make_document, read_parallelisms, write_parallelisms
 from langdiff.parallelism.branches import split_words
+from tests.helpers import refused
 
 FORMATS = ["brat", "text-xml", "word-xml", "essay-xml", "tsv"]
 WORDS = ["uenit", ",", "uidit", "et", "uicit", ";", "non", "fugit", ",", "non", "fuit", "&", "abest", "."]
@@ -178,26 +179,19 @@ def test_formats_refuse_what_they_cannot_hold(tmp_path, document, format, messag
         write_parallelisms({"7": document}, tmp_path, format=format)
         assert read_parallelisms(tmp_path)["7"].tokens == ("a", "b")  # texts are read in lower case
         return
-    with pytest.raises(DataError, match=message):
-        write_parallelisms({"7": document}, tmp_path / "out", format=format)
+    refused(DataError, message, write_parallelisms, {"7": document}, tmp_path / "out", format=format)
     assert not (tmp_path / "out").exists()
 
 
 def test_formats_and_names_that_do_not_exist(tmp_path):
-    with pytest.raises(ConfigError, match="format is None or one of brat"):
-        read_parallelisms(tmp_path, format="conll")
-    with pytest.raises(ConfigError, match="format is one of brat"):
-        write_parallelisms({}, tmp_path, format="conll")
+    refused(ConfigError, "format is None or one of brat", read_parallelisms, tmp_path, format="conll")
+    refused(ConfigError, "format is one of brat", write_parallelisms, {}, tmp_path, format="conll")
     with pytest.raises(DataError, match=r"cannot be names of files: '\.\./x'"):
         write_parallelisms({"../x": make_document("x", ["a"], [])}, tmp_path)
-    with pytest.raises(DataError, match="no files of annotated documents"):
-        read_parallelisms(tmp_path)
-    with pytest.raises(DataError, match="no such file"):
-        read_parallelisms(tmp_path / "gone")
+    refused(DataError, "no files of annotated documents", read_parallelisms, tmp_path)
+    refused(DataError, "no such file", read_parallelisms, tmp_path / "gone")
     (tmp_path / "1.csv").write_text("x")
-    with pytest.raises(DataError, match=r"the ending '\.csv' names no format"):
-        read_parallelisms(tmp_path / "1.csv")
+    refused(DataError, r"the ending '\.csv' names no format", read_parallelisms, tmp_path / "1.csv")
     for name in ("1.tsv", "1_annotated.tsv"):
         (tmp_path / name).write_text("token\na\n")
-    with pytest.raises(DataError, match="are both of document '1'"):
-        read_parallelisms(tmp_path)
+    refused(DataError, "are both of document '1'", read_parallelisms, tmp_path)

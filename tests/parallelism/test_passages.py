@@ -6,13 +6,10 @@ import pytest
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism import Parallelism, Section, make_document, passage_html, passage_text
+from tests.helpers import refused
 
 TOKENS = "he [ came ] , and she <b> came \x1b[31m ; so they left & went .".replace("[ came ]", "came").split()
-SETS = [
-    Parallelism(((0, 4), (8, 10))),
-    Parallelism(((0, 1), (2, 4)), "chiastic"),
-    Parallelism(((5, 7), (11, 12))),
-]
+SETS = [Parallelism(((0, 4), (8, 10))), Parallelism(((0, 1), (2, 4)), "chiastic"), Parallelism(((5, 7), (11, 12)))]
 GOLD = make_document("7", TOKENS, SETS, [Section("1", 0, 8), Section("2", 8, len(TOKENS))])
 PREDICTED = make_document("7", TOKENS, SETS[:1], [Section("1", 0, 8), Section("2", 8, len(TOKENS))])
 TEXT = r"[[he]₁χ came [, and]₁χ]₂ she [<b> came]₃ \u001b\[31m [; so]₂ they [left]₃ & went."
@@ -74,16 +71,13 @@ def test_overlapping_branches_only_as_text():
     sets = [Parallelism(((0, 2), (4, 5))), Parallelism(((1, 3), (5, 6)))]
     document = make_document("7", list("abcdef"), sets)
     assert passage_text({"x": document}) == "[a [b]₁ c]₂ d [e]₁ [f]₂"
-    with pytest.raises(DataError, match=r"Document 7 \(x\): overlapping branches cannot be boxes"):
-        passage_html({"x": document})
+    refused(DataError, r"Document 7 \(x\): overlapping branches cannot be boxes", passage_html, {"x": document})
 
 
 def test_bad_requests():
     with pytest.raises(ConfigError, match=r"Document 7 has no section '9'; the first are '1', '2'"):
         passage_text({"gold": GOLD}, section="9")
-    with pytest.raises(ConfigError, match="one or two sides; got 0"):
-        passage_text({})
-    with pytest.raises(ConfigError, match="labels of 'b', but the sides are a"):
-        passage_text({"a": GOLD}, labels={"b": {}})
+    refused(ConfigError, "one or two sides; got 0", passage_text, {})
+    refused(ConfigError, "labels of 'b', but the sides are a", passage_text, {"a": GOLD}, labels={"b": {}})
     with pytest.raises(DataError, match=r"the two sides have different tokens \(15 and 1\)"):
         passage_html({"a": GOLD, "b": make_document("7", ["x"], [])})

@@ -22,6 +22,7 @@ from langdiff.parallelism.taggers.search import SEARCH_SPACE, draw_settings
 from langdiff.parallelism.taggers.settings import make_settings
 from langdiff.parallelism.taggers.training import EarlyStopping
 from langdiff.parallelism.taggers.words import UNKNOWN, Inputs, SingletonReplacement, blend, count_words, make_batch
+from tests.helpers import refused
 
 BIO = {"tagset": "BIO", "link": "TD", "learning_rate": 0.03}
 LSTM = {"encoder": "bilstm", "depth": 1}
@@ -210,8 +211,7 @@ def test_blending_by_hand():
     assert blend(vectors, owners, 3, "first").tolist() == [[1, 2], [5, 5], [1, 1]]
     assert blend(vectors, owners, 3, "mean").tolist() == [[2, 1], [5, 5], [3, 2]]
     assert blend(vectors, owners, 3, "sum").tolist() == [[4, 2], [5, 5], [9, 6]]
-    with pytest.raises(ConfigError, match="first, mean or sum"):
-        blend(vectors, owners, 3, "max")
+    refused(ConfigError, "first, mean or sum", blend, vectors, owners, 3, "max")
 
 
 @pytest.mark.slow
@@ -250,14 +250,11 @@ def test_draws_are_from_the_space_and_never_twice_the_same(model):
 
 
 def test_there_are_no_more_draws_than_settings():
-    with pytest.raises(ConfigError, match="fewer trials"):
-        draw_settings("bert", "BIO-TD", 301, seed=0)
-    with pytest.raises(ConfigError, match="at least one trial; got 0"):
-        draw_settings("bert", "BIO-TD", 0, seed=0)
+    refused(ConfigError, "fewer trials", draw_settings, "bert", "BIO-TD", 301, seed=0)
+    refused(ConfigError, "at least one trial; got 0", draw_settings, "bert", "BIO-TD", 0, seed=0)
     with pytest.raises(ConfigError, match="only 0; none fits an input of width 20"):
         draw_settings("bert-bilstm", "BIO-TD", 1, seed=0, width=20)
-    with pytest.raises(ConfigError, match="one of learned-word"):
-        draw_settings("lstm", "BIO-TD", seed=0)
+    refused(ConfigError, "one of learned-word", draw_settings, "lstm", "BIO-TD", seed=0)
 
 
 def test_draws_for_another_width_have_heads_that_divide_it():
@@ -297,8 +294,7 @@ def test_a_search_keeps_the_trial_that_is_best_on_its_own_part(document, bert):
     frame = score_parallelisms({"best": found.best.predict([other])}, {"2": other}).to_frame().set_index("metric")
     assert frame.at["MBAWO", "f"] == best["optimization"]
     assert "trial" in found.summary()
-    with pytest.raises(DataError, match="section without words"):
-        found.best.tag([["we"], []])
+    refused(DataError, "section without words", found.best.tag, [["we"], []])
 
 
 def test_a_search_encodes_every_section_once_and_trains_as_without(document, bert, monkeypatch):
@@ -332,8 +328,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_settings_that_do_not_fit_are_refused(case):
     changed, message = WRONG[case]
-    with pytest.raises(ConfigError, match=message):
-        _settings("learned-word", **changed)
+    refused(ConfigError, message, _settings, "learned-word", **changed)
 
 
 def test_sizes_are_checked_against_vectors(document, vectors, bert):
@@ -347,8 +342,7 @@ def test_sizes_are_checked_against_vectors(document, vectors, bert):
         train_tagger([document], [document], _settings("word2vec"), seed=0, lemmatizer=str)
     with pytest.raises(ConfigError, match="takes no bert"):
         train_tagger([document], [document], _settings("learned-word"), seed=0, bert=bert)
-    with pytest.raises(DataError, match="needs documents"):
-        train_tagger([], [document], _settings("learned-word"), seed=0)
+    refused(DataError, "needs documents", train_tagger, [], [document], _settings("learned-word"), seed=0)
 
 
 def test_a_tagger_whose_vectors_have_changed_is_not_read(document, vectors, tmp_path, request):
@@ -357,13 +351,10 @@ def test_a_tagger_whose_vectors_have_changed_is_not_read(document, vectors, tmp_
     tagger = _train(document, "word2vec", request, vectors=copy, max_epochs=1)
     tagger.save(tmp_path / "tagger")
     copy.write_text(copy.read_text().replace("3", "2"))
-    with pytest.raises(CheckpointError, match="its content differs"):
-        ld.read(tmp_path / "tagger", lemmatizer=str.lower)
+    refused(CheckpointError, "its content differs", ld.read, tmp_path / "tagger", lemmatizer=str.lower)
     assert ld.read(tmp_path / "tagger", vectors=vectors, lemmatizer=str.lower).source.path == vectors
-    with pytest.raises(ConfigError, match="a function as lemmatizer"):
-        ld.read(tmp_path / "tagger", vectors=vectors)
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        ld.read(tmp_path)
+    refused(ConfigError, "a function as lemmatizer", ld.read, tmp_path / "tagger", vectors=vectors)
+    refused(CheckpointError, "cannot be read", ld.read, tmp_path)
 
 
 def test_a_parallelism_may_cross_sections(document):

@@ -9,6 +9,7 @@ from scipy.stats import entropy
 from langdiff.errors import ConfigError, DataError
 from langdiff.parity import diagnose_tokens
 from langdiff.parity.tokenizers import renyi_entropy
+from tests.helpers import refused
 
 COUNTS = st.lists(st.integers(1, 1000), min_size=2, max_size=30)
 
@@ -55,11 +56,7 @@ def test_one_type_has_no_efficiency():
 
 
 def test_refusals():
-    with pytest.raises(DataError, match="there is no token"):
-        diagnose_tokens([[]])
-    with pytest.raises(DataError, match="'a text' is not a sequence"):
-        diagnose_tokens(["a text"])
-    with pytest.raises(DataError, match="1 is not a sequence"):
-        diagnose_tokens([1, 2])
-    with pytest.raises(ConfigError, match="positive and finite"):
-        diagnose_tokens([["a"]], alpha=-1)
+    refused(DataError, "there is no token", diagnose_tokens, [[]])
+    refused(DataError, "'a text' is not a sequence", diagnose_tokens, ["a text"])
+    refused(DataError, "1 is not a sequence", diagnose_tokens, [1, 2])
+    refused(ConfigError, "positive and finite", diagnose_tokens, [["a"]], alpha=-1)

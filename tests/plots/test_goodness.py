@@ -15,6 +15,7 @@ from langdiff.plots import plot_goodness_of_fit, plot_ranks, plot_residuals
 from langdiff.regression import standardized_residuals
 from langdiff.regression.variants import find_variant
 from langdiff.tables.effect_sources import rank_probabilities
+from tests.helpers import refused
 
 OWN_DISPERSION = 0.01  # mean square of residuals over the dispersion fitted to them; twice the spread over seeds
 
@@ -137,17 +138,14 @@ def test_only_residuals_of_the_fit_are_drawn():
     surprisals = simulated()
     fit = ld.fit(surprisals)
     for table in (surprisals, surprisals.bits):
-        with pytest.raises(DataError, match="not the surprisals"):
-            plot_residuals(fit, table)
+        refused(DataError, "not the surprisals", plot_residuals, fit, table)
     residuals = standardized_residuals(fit, surprisals)
     with pytest.raises(DataError, match=r"1 intent\(s\) that the fit does not know: 'new'"):
         plot_residuals(fit, residuals.rename(index={"1": "new"}))
-    with pytest.raises(DataError, match="at most one cell"):
-        plot_residuals(fit, residuals * np.nan)
+    refused(DataError, "at most one cell", plot_residuals, fit, residuals * np.nan)
     with pytest.raises(DataError, match=r"1 edition\(s\) that the fit does not know: 'x'"):
         standardized_residuals(fit, surprisals.bits.rename(columns={"e1": "x"}))
-    with pytest.raises(DataError, match="not those that were fitted"):
-        standardized_residuals(fit, 2 * surprisals.bits)
+    refused(DataError, "not those that were fitted", standardized_residuals, fit, 2 * surprisals.bits)
 
 
 def test_the_order_of_the_table_does_not_matter_to_residuals():

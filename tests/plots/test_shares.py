@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.plots import plot_shares
+from tests.helpers import refused
 
 
 @pytest.fixture(scope="module")
@@ -60,17 +61,13 @@ def test_the_leaderboard_has_rank_sets(shares, axes):
 
 
 def test_what_cannot_be_drawn(shares):
-    with pytest.raises(ConfigError, match=r"kind is one of .*'ranks'"):
-        shares.plot("pie")
-    with pytest.raises(DataError, match=r"'stacked' only"):
-        plot_shares({"one": shares}, "ranks")
-    with pytest.raises(DataError, match="there are none"):
-        plot_shares({}, "stacked")
+    refused(ConfigError, r"kind is one of .*'ranks'", shares.plot, "pie")
+    refused(DataError, r"'stacked' only", plot_shares, {"one": shares}, "ranks")
+    refused(DataError, "there are none", plot_shares, {}, "stacked")
     table = ld.simulate(100, 10, seed=1).surprisals
     tables = {"a": table, "b": ld.Surprisals(bits=table.bits**1.01, lm="other")}
     found = ld.difficulty_shares(tables, languages={name: name for name in table.editions})
-    with pytest.raises(DataError, match="at least two corpora"):
-        found.plot("ranks")
+    refused(DataError, "at least two corpora", found.plot, "ranks")
 
 
 def test_one_dot_per_edition_and_how_texts_agree(axes):

@@ -11,6 +11,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.regression.clustering import independent_units, name_of_clusters
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import first_copies
+from tests.helpers import refused
 
 VERSES = ["40001001", "40001002", "40002001", "41001001"]
 
@@ -88,8 +89,7 @@ def test_two_are_crossed():
     ],
 )
 def test_settings_that_cannot_be_used(intents, info, clusters, message):
-    with pytest.raises(ConfigError, match=message):
-        resolve_clusters(table(intents, info), clusters)
+    refused(ConfigError, message, resolve_clusters, table(intents, info), clusters)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,7 @@ def test_settings_that_cannot_be_used(intents, info, clusters, message):
     ],
 )
 def test_clusters_that_do_not_fit(clusters, message):
-    with pytest.raises(DataError, match=message):
-        resolve_clusters(table(), clusters)
+    refused(DataError, message, resolve_clusters, table(), clusters)
 
 
 def test_an_intent_whose_column_is_empty_is_named():
@@ -120,8 +119,7 @@ def test_an_intent_whose_column_is_empty_is_named():
 
 
 def test_one_book_alone_is_one_cluster():
-    with pytest.raises(DataError, match=r"all intents are in one cluster \(book '40'\)"):
-        resolve_clusters(table(VERSES[:3]), "book")
+    refused(DataError, r"all intents are in one cluster \(book '40'\)", resolve_clusters, table(VERSES[:3]), "book")
 
 
 def test_the_hash_tells_partitions_apart():
@@ -305,8 +303,7 @@ def test_clusters_that_cannot_be_spared_are_left_for_finer_ones():
 
 
 def test_the_word_none_is_for_commands():
-    with pytest.raises(ConfigError, match="here it is None"):
-        independent_units(pd.Index(BIBLE), None, "none")
+    refused(ConfigError, "here it is None", independent_units, pd.Index(BIBLE), None, "none")
 
 
 def test_labels_of_any_type_can_be_saved():

@@ -137,10 +137,7 @@ def test_groups_connect_what_intents_do_not():
             {"formula": "lm", "edition_info": INFO.assign(lm=["char", None] * 3)},
             "cannot be used .*Missing are 'lm' of 'e2', 'e4', 'e6': give these values",
         ),
-        (
-            {"formula": "langage + lm", "edition_info": INFO},
-            "'langage' is not a column; there are 'language'",
-        ),
+        ({"formula": "langage + lm", "edition_info": INFO}, "'langage' is not a column; there are 'language'"),
         ({"formula": "lm + (1 | language)", "edition_info": INFO}, "random effects such as .* are not offered"),
         (
             {"groups": "lm", "edition_info": pd.concat([INFO, INFO.iloc[:1]])},

@@ -16,6 +16,7 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, Langdiff
 from langdiff.regression import Optimizer
 from langdiff.regression.kernel.connected import edition_components, weakly_joined
 from langdiff.regression.kernel.optimizers import GRADIENT_TOLERANCE
+from tests.helpers import refused
 
 OPTIMIZER = 1e-6  # nats; two runs of L-BFGS on one problem, far below any standard error here
 
@@ -283,24 +284,17 @@ GOOD = {"a": [10.0, 20, 31], "b": [11.0, 25, 30], "c": [12.0, 24, 36]}
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_bad_tables_are_refused(change, message, model):
     ld.fit(pd.DataFrame(GOOD), model=model)  # the good one passes
-    with pytest.raises(DataError, match=message):
-        ld.fit(pd.DataFrame(GOOD | change), model=model)
+    refused(DataError, message, ld.fit, pd.DataFrame(GOOD | change), model=model)
 
 
 def test_too_small_or_twice_named_or_no_table():
     frame = pd.DataFrame(GOOD)
-    with pytest.raises(DataError, match=r"3 intent\(s\) × 1 edition\(s\)"):
-        ld.fit(frame[["a"]])
-    with pytest.raises(DataError, match=r"1 intent\(s\) × 3"):
-        ld.fit(frame.iloc[:1])
-    with pytest.raises(DataError, match=r"1 edition\(s\) named twice: 'a'"):
-        ld.fit(frame.set_axis(["a", "a", "b"], axis=1))
-    with pytest.raises(DataError, match="not list"):
-        ld.fit([[1.0, 2.0], [2.0, 3.0]])
-    with pytest.raises(DataError, match=r"two axes.*not shape \(9,\)"):
-        ld.fit(frame.to_numpy().ravel())
-    with pytest.raises(DataError, match=r"0 intent\(s\)"):
-        ld.fit(pd.DataFrame())
+    refused(DataError, r"3 intent\(s\) × 1 edition\(s\)", ld.fit, frame[["a"]])
+    refused(DataError, r"1 intent\(s\) × 3", ld.fit, frame.iloc[:1])
+    refused(DataError, r"1 edition\(s\) named twice: 'a'", ld.fit, frame.set_axis(["a", "a", "b"], axis=1))
+    refused(DataError, "not list", ld.fit, [[1.0, 2.0], [2.0, 3.0]])
+    refused(DataError, r"two axes.*not shape \(9,\)", ld.fit, frame.to_numpy().ravel())
+    refused(DataError, r"0 intent\(s\)", ld.fit, pd.DataFrame())
 
 
 @pytest.mark.parametrize(
@@ -313,8 +307,7 @@ def test_too_small_or_twice_named_or_no_table():
     ],
 )
 def test_bad_settings_are_refused(setting, message):
-    with pytest.raises(ConfigError, match=message):
-        ld.fit(pd.DataFrame(GOOD), **setting)
+    refused(ConfigError, message, ld.fit, pd.DataFrame(GOOD), **setting)
 
 
 def test_copies_of_an_edition_are_warned_about():

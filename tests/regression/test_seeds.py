@@ -14,6 +14,7 @@ from langdiff.regression.seeds import _variances, combine_seeds, mean_over_seeds
 from langdiff.tables.effects import Effects
 from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
+from tests.helpers import refused
 
 ROUNDING = 1e-10
 
@@ -78,8 +79,7 @@ def test_degrees_of_freedom():
         assert degrees.loc[0, 2] == pytest.approx(expected, rel=ROUNDING)
         assert degrees.loc[2, 0] == pytest.approx(degrees.loc[0, 2], rel=ROUNDING)
         assert np.isnan(np.diag(degrees)).all()
-    with pytest.raises(ConfigError, match="degrees of freedom must be positive, got 0"):
-        found.degrees_of_freedom(0)
+    refused(ConfigError, "degrees of freedom must be positive, got 0", found.degrees_of_freedom, 0)
 
 
 def test_seeds_that_agree_add_nothing():
@@ -170,10 +170,8 @@ ONE = Surprisals(bits=BITS, lm="x", provenance=Provenance(recipe="x#1", scoring=
     ],
 )
 def test_what_is_refused(tables, error, message):
-    with pytest.raises(error, match=message):
-        mean_over_seeds(tables)
+    refused(error, message, mean_over_seeds, tables)
 
 
 def test_one_edition_has_no_spread():
-    with pytest.raises(ConfigError, match="two seeds and two editions, got 3 and 1"):
-        seed_variance(pd.DataFrame([[0.0, 0.0, 0.0]]))
+    refused(ConfigError, "two seeds and two editions, got 3 and 1", seed_variance, pd.DataFrame([[0.0, 0.0, 0.0]]))

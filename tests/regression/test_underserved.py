@@ -12,6 +12,7 @@ from langdiff.tables.column_levels import MEAN
 from langdiff.tables.crossing import make_columns
 from langdiff.tables.effects import Effects
 from langdiff.tables.two_way import TwoWay
+from tests.helpers import refused
 
 FORMULA = "log(token_premium) + log(data)"
 
@@ -122,16 +123,11 @@ def test_what_is_not_known_is_left_out_and_told():
 
 def test_what_cannot_be_expected_is_refused():
     two_way, (data, premium) = draw(languages=19)
-    with pytest.raises(DataError, match="19 languages are too few for 2 predictor"):
-        two_way.underserved([data, premium], FORMULA)
-    with pytest.raises(ConfigError, match="measure_parity"):
-        two_way.underserved(data, FORMULA)
+    refused(DataError, "19 languages are too few for 2 predictor", two_way.underserved, [data, premium], FORMULA)
+    refused(ConfigError, "measure_parity", two_way.underserved, data, FORMULA)
     with pytest.raises(DataError, match="predictors are indexed by 'x'"):
         two_way.underserved(pd.DataFrame({"data": [1.0]}, ["x"]), "data")
-    with pytest.raises(ConfigError, match="q must be between"):
-        two_way.underserved(data, "data", q=0)
-    with pytest.raises(DataError, match="several rows"):
-        two_way.underserved(pd.concat([data, data]), "data")
+    refused(ConfigError, "q must be between", two_way.underserved, data, "data", q=0)
+    refused(DataError, "several rows", two_way.underserved, pd.concat([data, data]), "data")
     additive, (data, _) = draw(additive=True)
-    with pytest.raises(DataError, match="at chance"):
-        additive.underserved(data, "data")
+    refused(DataError, "at chance", additive.underserved, data, "data")

@@ -33,7 +33,7 @@ def test_a_run_has_its_curve_in_files_and_report(run):
     )  # all of the training part
     assert "Does it hold with more data?" in run.report.read_text(encoding="utf-8")
     assert {path.stem for path in (run.directory / "figures").glob("curve*")} == {
-        *("curve", "curve-ranks", "curve-correlations"),
+        *("curve", "curve-ranks", "curve-correlations")
     }
 
 

@@ -17,6 +17,7 @@ from langdiff.regression import Blunders
 from langdiff.run import Experiment, language_models, read_run, run_experiment, run_shard, runner, write_report
 from langdiff.run.html import html_table
 from langdiff.run.report import render_report
+from tests.helpers import refused
 
 SMALL = {
     "name": "a <small> run",
@@ -169,17 +170,14 @@ def test_table_cells_are_escaped():
 
 def test_a_run_of_another_format_is_refused(tmp_path):
     (tmp_path / "manifest.json").write_text('{"format_version": 0}')
-    with pytest.raises(DataError, match=r"manifest\.json: format version 0; this langdiff reads 1\. Repeat the run"):
-        read_run(tmp_path)
+    refused(DataError, r"manifest\.json: format version 0; this langdiff reads 1\. Repeat the run", read_run, tmp_path)
     (tmp_path / "manifest.json").write_text("[]")
-    with pytest.raises(DataError, match=r"manifest\.json: damaged: "):
-        read_run(tmp_path)
+    refused(DataError, r"manifest\.json: damaged: ", read_run, tmp_path)
 
 
 def test_unfinished_run_is_refused(tmp_path):
     (tmp_path / "experiment.json").write_text("{}")
-    with pytest.raises(DataError, match="not a finished run"):
-        read_run(tmp_path)
+    refused(DataError, "not a finished run", read_run, tmp_path)
 
 
 def test_experiment_on_files(tmp_path):
@@ -203,8 +201,7 @@ def test_experiment_on_files(tmp_path):
 @pytest.mark.parametrize("unwritable", ["/proc/nowhere", "file/run"])
 def test_unwritable_directory(tmp_path, unwritable):
     (tmp_path / "file").touch()
-    with pytest.raises(LangdiffError, match="cannot be written"):
-        run_experiment(Experiment.model_validate(SMALL), tmp_path / unwritable)
+    refused(LangdiffError, "cannot be written", run_experiment, Experiment.model_validate(SMALL), tmp_path / unwritable)
 
 
 @pytest.mark.slow
@@ -212,15 +209,7 @@ def test_interrupted_run_leaves_no_half_written_file_and_goes_on(tmp_path):
     (tmp_path / "x.toml").write_text(
         'name = "x"\n[corpus]\nformat = "synthetic"\nn_intents = 600\nn_languages = 3\n[lm]\nmodels = ["char-tiny"]\n'
     )
-    command = [
-        sys.executable,
-        "-m",
-        "langdiff",
-        "run",
-        str(tmp_path / "x.toml"),
-        "--out",
-        str(tmp_path / "run"),
-    ]
+    command = [sys.executable, "-m", "langdiff", "run", str(tmp_path / "x.toml"), "--out", str(tmp_path / "run")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     jobs = tmp_path / "run" / "jobs"
     until = time.monotonic() + 120
@@ -242,8 +231,7 @@ def test_interrupted_run_leaves_no_half_written_file_and_goes_on(tmp_path):
 def test_one_edition_is_refused_before_anything_is_trained(tmp_path):
     ld.write_multitext(ld.synthesize(240, 2, seed=2).multitext.sel(editions=["free-order"]), tmp_path / "corpus")
     (tmp_path / "x.toml").write_text('name = "x"\n[corpus]\nformat = "pbc"\npath = "corpus"\n')
-    with pytest.raises(DataError, match="only one edition, 'free-order'"):
-        run_experiment(tmp_path / "x.toml", tmp_path / "run")
+    refused(DataError, "only one edition, 'free-order'", run_experiment, tmp_path / "x.toml", tmp_path / "run")
     assert not (tmp_path / "run" / "jobs").exists()
 
 
@@ -325,5 +313,4 @@ def test_shares_of_a_run_are_the_run(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in jobs} == jobs  # nothing was trained or scored again
     alone = run_experiment(experiment, tmp_path / "alone", progress=False)
     pd.testing.assert_frame_equal(shared.surprisals["kneser-ney-2"].bits, alone.surprisals["kneser-ney-2"].bits)
-    with pytest.raises(ConfigError, match="give k/N"):
-        run_shard(experiment, tmp_path, "3/2")
+    refused(ConfigError, "give k/N", run_shard, experiment, tmp_path, "3/2")

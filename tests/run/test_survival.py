@@ -24,6 +24,7 @@ from langdiff.lm.jobs.folder import LOG
 from langdiff.lm.ngram import recipe
 from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
 from langdiff.run.directory import read_run_log
+from tests.helpers import refused
 
 SETTINGS = {
     "name": "small",
@@ -124,8 +125,7 @@ def test_a_run_goes_on_without_an_edition_and_says_so(finished, tmp_path, monkey
 def test_two_editions_are_needed(tmp_path, monkeypatch):
     editions = ld.synthesize(120, 3, seed=0).multitext.editions
     fail_for(monkeypatch, list(editions[:2]), ["kneser-ney-3"])
-    with pytest.raises(DataError, match=r"2 of 3 editions failed \(.*\), 1 are finished and kept\. The first error: "):
-        run(tmp_path)
+    refused(DataError, r"2 of 3 editions failed \(.*\), 1 are finished and kept\. The first error: ", run, tmp_path)
     assert len(records(tmp_path)) == 4
     log = read_run_log(tmp_path)
     assert log[-1]["state"] == "failed"
@@ -160,8 +160,7 @@ def test_one_flipped_bit_in_a_result_is_named_and_made_again(finished, copy, nam
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
-    with pytest.raises(DataError, match=rf"{path.name}: damaged: .*`langdiff run` with the same experiment"):
-        read_run(copy)
+    refused(DataError, rf"{path.name}: damaged: .*`langdiff run` with the same experiment", read_run, copy)
     run(copy)
     assert results(copy) == results(finished)
     read_run(copy)
@@ -278,8 +277,7 @@ def test_a_disk_that_is_full_after_training(tmp_path, monkeypatch):
         raise OutputError("no space.")
 
     monkeypatch.setattr("langdiff.run.report.write_text", full)
-    with pytest.raises(OutputError, match=r"no space\. All language models are finished and kept"):
-        run(tmp_path / "run")
+    refused(OutputError, r"no space\. All language models are finished and kept", run, tmp_path / "run")
     assert len(records(tmp_path / "run")) == 6
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.selection.splits import deal_groups
+from tests.helpers import refused
 from tests.selection.test_select import catalogue
 
 SHARES = np.array([4, 1, 1]) / 6
@@ -129,10 +130,8 @@ def test_without_groups_five_consecutive_intents_stay_together():
 )
 def test_groups_too_few_or_one_too_large(sizes, message):
     multitext, document = text_of(sizes)
-    with pytest.raises(DataError, match=message):
-        ld.split(multitext, groups=document)
-    with pytest.raises(DataError, match=r"cannot be divided into 5 parts \('fold 1'"):
-        ld.split_into_folds(multitext, groups=document)
+    refused(DataError, message, ld.split, multitext, groups=document)
+    refused(DataError, r"cannot be divided into 5 parts \('fold 1'", ld.split_into_folds, multitext, groups=document)
 
 
 def test_groups_that_intents_do_not_have():
@@ -146,8 +145,7 @@ def test_groups_that_intents_do_not_have():
     with pytest.raises(DataError, match="1 of 60 intents are missing in some edition"):
         ld.split_into_folds(text_of([5] * 12, lacking=[1])[0])
     for wrong in ({"n_folds": 1}, {"dev_share": 0.0}, {"dev_share": 1.0}, {"dev_share": "x"}):
-        with pytest.raises(ConfigError, match=next(iter(wrong))):
-            ld.split_into_folds(multitext, **wrong)
+        refused(ConfigError, next(iter(wrong)), ld.split_into_folds, multitext, **wrong)
 
 
 def test_folds_that_overlap_are_refused():
@@ -160,5 +158,4 @@ def test_folds_that_overlap_are_refused():
         ((parts[0], parts[0], parts[1]), r"20 intent\(s\) are in the test part of several folds"),
         (parts[:2], "must be the intents of the multitext"),
     ):
-        with pytest.raises(DataError, match=message):
-            Folds(multitext=multitext, parts=wrong, group=document)
+        refused(DataError, message, Folds, multitext=multitext, parts=wrong, group=document)

@@ -19,6 +19,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import HasEffects, as_effects, effects_by_source, rank_probabilities
 from langdiff.tables.effects import Effects
+from tests.helpers import refused
 
 ROUNDING = 1e-9  # both sides are the same algebra in another order
 LOG_ODDS = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
@@ -141,16 +142,14 @@ def test_editions_that_a_formula_ties_share_their_ranks(model):
     ],
 )
 def test_ranks_need_draws_and_a_seed(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        rank_probabilities(known([0.0, 0.1], np.eye(2)), **({"seed": 0} | settings))
+    refused(ConfigError, message, rank_probabilities, known([0.0, 0.1], np.eye(2)), **{"seed": 0} | settings)
 
 
 def test_ranks_need_complete_draws_or_a_covariance():
     with pytest.raises(DataError, match="draws of difficulties are missing"):
         rank_probabilities(pd.DataFrame({"a": [0.1, np.nan], "b": [0.0, 0.2]}))
     for source in (pd.Series({"a": 0.1, "b": 0.2}), as_effects(pd.Series({"a": 0.1, "b": 0.2})).to_frame()):
-        with pytest.raises(DataError, match="without their joint covariance"):
-            rank_probabilities(source, seed=0)
+        refused(DataError, "without their joint covariance", rank_probabilities, source, seed=0)
 
 
 @given(problem=effects())
@@ -188,8 +187,7 @@ def test_plain_numbers_have_points_and_perhaps_intervals():
     pd.testing.assert_frame_equal(as_effects(with_errors.to_frame()).to_frame(), with_errors.to_frame())
     assert as_effects(numbers.to_frame()).title == "char"
     named = pd.DataFrame({"effects": [0.1, 0.2], "other": 0.0})  # a column of that name does not make effects of it
-    with pytest.raises(DataError, match="needs a column 'difficulty'; this one has 'effects', 'other'"):
-        as_effects(named)
+    refused(DataError, "needs a column 'difficulty'; this one has 'effects', 'other'", as_effects, named)
 
 
 @pytest.mark.parametrize(
@@ -202,8 +200,7 @@ def test_plain_numbers_have_points_and_perhaps_intervals():
     ],
 )
 def test_what_is_not_effects_is_refused(source, error, message):
-    with pytest.raises(error, match=message):
-        as_effects(source)
+    refused(error, message, as_effects, source)
 
 
 def posterior_of(draws, **facts):
@@ -228,8 +225,7 @@ def test_a_posterior_has_the_moments_and_the_ranks_of_its_draws():
     assert [name for name, _ in effects_by_source([posterior, posterior_of(draws)])] == ["char", "unknown"]
     draws[0, 1, 2] = np.nan
     for use in (as_effects, rank_probabilities):
-        with pytest.raises(DataError, match="1 of 3,000 difficulties in the posterior are not finite"):
-            use(posterior_of(draws))
+        refused(DataError, "1 of 3,000 difficulties in the posterior are not finite", use, posterior_of(draws))
     without = SimpleNamespace(posterior=posterior.posterior.rename(difficulty="ability"))
     with pytest.raises(DataError, match="no posterior of difficulties by chain, draw and edition; there are 'ability'"):
         as_effects(without)
@@ -239,8 +235,7 @@ def test_covariances_that_do_not_fit_are_refused():
     good = known([0.1, 0.2], np.eye(2))
     with pytest.raises(DataError, match="must have their names"):
         Effects.from_covariance(good.estimate, good.covariance.rename(index={"e0": "x"}))
-    with pytest.raises(DataError, match="1 variances are negative: 'e1'"):
-        known([0.1, 0.2], np.diag([1.0, -1.0]))
+    refused(DataError, "1 variances are negative: 'e1'", known, [0.1, 0.2], np.diag([1.0, -1.0]))
     assert (known([0.1, 0.1], np.full((2, 2), -1e-20)).std_error == 0).all()  # rounding, as of effects that are tied
 
 

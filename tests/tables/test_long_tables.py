@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.long_tables import as_bits
+from tests.helpers import refused
 
 LONG = pd.DataFrame(
     {
@@ -56,11 +57,9 @@ def test_log_probabilities_need_a_unit(tmp_path):
     with pytest.raises(DataError, match=r"all 6 numbers are 0 or less; these look like log-probabilities: pass unit="):
         ld.Surprisals.from_long(LONG, **NAMES | {"unit": None})
     mixed = LONG.assign(logprob=[-1, -2, 3, -4, -5, -6])
-    with pytest.raises(DataError, match=r"5 numbers are below 0, and 1 are above"):
-        ld.Surprisals.from_long(mixed, **NAMES)
+    refused(DataError, r"5 numbers are below 0, and 1 are above", ld.Surprisals.from_long, mixed, **NAMES)
     (tmp_path / "wide.csv").write_text("intent,eng,deu\n1,-3,-4\n2,-5,\n")
-    with pytest.raises(DataError, match=r"wide\.csv: all 3 numbers are 0 or less"):
-        ld.read_surprisals(tmp_path / "wide.csv")
+    refused(DataError, r"wide\.csv: all 3 numbers are 0 or less", ld.read_surprisals, tmp_path / "wide.csv")
     assert ld.read_surprisals(tmp_path / "wide.csv", unit="bits").bits.loc["1"].tolist() == [3, 4]
 
 
@@ -80,16 +79,14 @@ def test_refusals():
         ld.Surprisals.from_long(LONG)
     with pytest.raises(ConfigError, match="in different columns"):
         ld.Surprisals.from_long(LONG, intent="sentence", edition="sentence", bits="logprob")
-    with pytest.raises(ConfigError, match="unknown unit 'x'"):
-        ld.Surprisals.from_long(LONG, **NAMES | {"unit": "x"})
+    refused(ConfigError, "unknown unit 'x'", ld.Surprisals.from_long, LONG, **NAMES | {"unit": "x"})
     with pytest.raises(DataError, match="given twice, the first intent '1', edition 'eng'"):
         ld.Surprisals.from_long(pd.concat([LONG, LONG.head(1)]), **NAMES)
     with pytest.raises(DataError, match="without a name of the edition"):
         ld.Surprisals.from_long(LONG.assign(language=[None, *LONG["language"][1:]]), **NAMES)
     with pytest.raises(DataError, match="columns of a table have one length"):
         ld.Surprisals.from_long({"intent": [1, 2], "edition": ["a"]})
-    with pytest.raises(DataError, match="not int"):
-        ld.Surprisals.from_long(7)
+    refused(DataError, "not int", ld.Surprisals.from_long, 7)
     with pytest.raises(DataError, match="named twice: 'language'"):
         ld.Surprisals.from_long(pd.concat([LONG, LONG[["language"]]], axis=1), **NAMES)
     with pytest.raises(DataError, match="at least two systems, whose names differ as text; there is 'mine'"):
@@ -110,8 +107,7 @@ def test_files_with_other_names_semicolons_and_decimal_commas(tmp_path):
     found = ld.read_surprisals(path, intent="sentence", edition="language", bits="logprob", unit="nats")
     assert found.bits.loc["1", "eng"] == pytest.approx(10.25 / np.log(2))
     assert found.lm == "scores"
-    with pytest.raises(DataError, match=r"name its columns: intent="):
-        ld.read_surprisals(path)
+    refused(DataError, r"name its columns: intent=", ld.read_surprisals, path)
     wide = tmp_path / "wide.csv"
     wide.write_text("verse;eng;deu\n1,1;10,5;12\n1,2;20,25;\n")
     bits = ld.read_surprisals(wide).bits
@@ -125,5 +121,4 @@ def test_files_with_other_names_semicolons_and_decimal_commas(tmp_path):
 def test_a_decimal_comma_beside_points_is_named(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('intent,eng\n1,"10,5"\n2,3.5\n')
-    with pytest.raises(DataError, match=r"line 2, column 'eng': '10,5' is not a number"):
-        ld.read_surprisals(path)
+    refused(DataError, r"line 2, column 'eng': '10,5' is not a number", ld.read_surprisals, path)

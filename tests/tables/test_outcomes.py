@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 import langdiff as ld
 from langdiff.errors import DataError
+from tests.helpers import refused
 
 NAN = float("nan")
 
@@ -50,14 +51,12 @@ def test_cells_without_trials_are_missing():
     ],
 )
 def test_what_is_no_count_is_refused(cells, trials, message):
-    with pytest.raises(DataError, match=message):
-        table(cells, trials)
+    refused(DataError, message, table, cells, trials)
 
 
 def test_names_must_fit():
     frame = pd.DataFrame([[1, 0]], ["a"], ["x", "x"])
-    with pytest.raises(DataError, match=r"1 system\(s\) named twice: 'x'"):
-        ld.Outcomes(successes=frame)
+    refused(DataError, r"1 system\(s\) named twice: 'x'", ld.Outcomes, successes=frame)
     with pytest.raises(DataError, match="trials must have the items and systems"):
         ld.Outcomes(successes=frame.iloc[:, :1], trials=pd.DataFrame([[1]], ["b"], ["x"]))
     with pytest.raises(DataError, match="items must have one row per item"):
@@ -77,8 +76,7 @@ def test_given_takes_successes_as_trials():
     np.testing.assert_array_equal(found.trials, [[4, 2], [NAN, 3], [1, NAN]])
     with pytest.raises(DataError, match=r"2 cell\(s\) have more successes than successes of relations.*\(i0, s0\) = 4"):
         spans.given(relations)
-    with pytest.raises(DataError, match="items of relations and spans differ: 'i2'"):
-        relations.given(spans.sel(items=["i0", "i1"]))
+    refused(DataError, "items of relations and spans differ: 'i2'", relations.given, spans.sel(items=["i0", "i1"]))
     reordered = spans.sel(items=["i2", "i0", "i1"], systems=["s1", "s0"])
     pd.testing.assert_frame_equal(relations.given(reordered).trials, found.trials)
 
@@ -102,8 +100,7 @@ def test_attributes_come_from_columns(tmp_path):
     assert found.systems["size"].tolist() == [3, 7]
     assert found.observed.tolist() == [[True, False], [False, True]]
     path.write_text("item\tsystem\tsuccesses\tdocument\na\tx\t1\td\na\ty\t0\te\n")
-    with pytest.raises(DataError, match="column 'document': item 'a' has several values, 'd' and 'e'"):
-        ld.read_outcomes(path)
+    refused(DataError, "column 'document': item 'a' has several values, 'd' and 'e'", ld.read_outcomes, path)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +127,7 @@ def test_attributes_come_from_columns(tmp_path):
 def test_faulty_files_are_refused(tmp_path, text, settings, message):
     path = tmp_path / "t.csv"
     path.write_text(text)
-    with pytest.raises(DataError, match=message):
-        ld.read_outcomes(path, **settings)
+    refused(DataError, message, ld.read_outcomes, path, **settings)
 
 
 def test_cells_of_no_trials_are_missing_in_files(tmp_path):
@@ -192,8 +188,7 @@ def test_samples_of_lm_eval(tmp_path):
 def test_faulty_samples_of_lm_eval(tmp_path, rows, settings, message):
     lm_eval(tmp_path, "one", "t", [sample(0, 1.0)])
     lm_eval(tmp_path, "other", "t", rows)
-    with pytest.raises(DataError, match=message):
-        ld.read_outcomes(tmp_path, **settings)
+    refused(DataError, message, ld.read_outcomes, tmp_path, **settings)
 
 
 def inspect_log(path, model, samples, task="riddles"):
@@ -233,14 +228,12 @@ def test_logs_of_inspect(tmp_path):
 def test_faulty_logs_of_inspect(tmp_path, samples, message):
     inspect_log(tmp_path / "a.json", "one", [scored(1, "C")])
     inspect_log(tmp_path / "b.json", "other", samples)
-    with pytest.raises(DataError, match=message):
-        ld.read_outcomes(tmp_path)
+    refused(DataError, message, ld.read_outcomes, tmp_path)
 
 
 def test_a_file_that_is_no_log(tmp_path):
     (tmp_path / "a.json").write_text("[1]")
-    with pytest.raises(DataError, match="not a log of a known kind"):
-        ld.read_outcomes(tmp_path / "a.json")
+    refused(DataError, "not a log of a known kind", ld.read_outcomes, tmp_path / "a.json")
 
 
 def test_a_long_table_may_have_any_names(tmp_path):
@@ -250,5 +243,4 @@ def test_a_long_table_may_have_any_names(tmp_path):
     for more in ({}, {"metric": "correct"}):
         found = ld.read_outcomes(tmp_path / "t.csv", **names, **more)
         assert found.successes.to_dict("list") == {"deu@m": [0, 1, 0, 1], "fin@m": [0, 1, 0, 1]}
-    with pytest.raises(DataError, match=r"several rows.*of a long table, name the columns"):
-        ld.read_outcomes(tmp_path / "t.csv")
+    refused(DataError, r"several rows.*of a long table, name the columns", ld.read_outcomes, tmp_path / "t.csv")

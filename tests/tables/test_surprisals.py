@@ -13,6 +13,7 @@ from pandas.testing import assert_frame_equal
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.surprisal_files import read_surprisals
 from langdiff.tables.surprisals import Surprisals
+from tests.helpers import refused
 
 KINDS = ["csv", "tsv", "parquet"]
 ROUNDING = 1e-14  # one multiplication
@@ -53,8 +54,7 @@ def surprisals():
     ],
 )
 def test_what_is_no_surprisal(bits, message):
-    with pytest.raises(DataError, match=message):
-        Surprisals(bits=bits)
+    refused(DataError, message, Surprisals, bits=bits)
 
 
 def test_of_a_table_of_objects_only_the_bad_cells_are_named():
@@ -66,8 +66,7 @@ def test_of_a_table_of_objects_only_the_bad_cells_are_named():
         bits.loc[2, "b"] = missing
         assert np.isnan(Surprisals(bits=bits).bits.to_numpy()).sum() == 1
     dates = pd.DataFrame({1: [1.0, 2.0], 2: pd.to_datetime(["2020-01-01", "2020-01-02"])})
-    with pytest.raises(DataError, match=r"2 of 4 surprisals are not numbers: \(0, 2\) = Timestamp"):
-        Surprisals(bits=dates)
+    refused(DataError, r"2 of 4 surprisals are not numbers: \(0, 2\) = Timestamp", Surprisals, bits=dates)
 
 
 def test_to_frame_has_a_row_an_observed_cell(surprisals):
@@ -113,8 +112,7 @@ def test_a_rate_whose_divisor_is_not_known_of_all_intents_is_missing(surprisals)
 def test_frames_in_another_order_are_refused(surprisals, name):
     frame = getattr(surprisals, name)
     for other in (frame.iloc[::-1], frame[["deu", "eng"]], frame.iloc[:2], frame.assign(fra=1.0)):
-        with pytest.raises(DataError, match=f"{name} must have the intents and editions of bits"):
-            replace(surprisals, **{name: other})
+        refused(DataError, f"{name} must have the intents and editions of bits", replace, surprisals, **{name: other})
 
 
 def test_sel(surprisals):
@@ -124,10 +122,8 @@ def test_sel(surprisals):
     assert chosen.replaced.to_dict() == {"deu": {"01001003": 1.0, "01001001": 0.0}}
     assert chosen.bytes.to_dict() == {"deu": {"01001003": 5.0, "01001001": 7.0}}
     assert chosen.lm == "char-lstm"
-    with pytest.raises(DataError, match=r"1 unknown edition\(s\): 'fra'"):
-        surprisals.sel(editions=["fra"])
-    with pytest.raises(DataError, match=r"1 unknown intent\(s\): '9'"):
-        surprisals.sel(intents=["9"])
+    refused(DataError, r"1 unknown edition\(s\): 'fra'", surprisals.sel, editions=["fra"])
+    refused(DataError, r"1 unknown intent\(s\): '9'", surprisals.sel, intents=["9"])
 
 
 # --- files
@@ -205,8 +201,7 @@ def test_wide_table_with_missing_cells(tmp_path):
 def test_files_that_cannot_be_used(tmp_path, name, content, error, message):
     file = tmp_path / name
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(error, match=message):
-        read_surprisals(file)
+    refused(error, message, read_surprisals, file)
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])

@@ -10,6 +10,7 @@ import langdiff as ld
 from langdiff.base.grids import display_width
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.rule import joint_f
+from tests.helpers import refused
 
 few = pytest.mark.filterwarnings("ignore:standard errors from:langdiff.errors.LangdiffWarning")
 NAMES = ["deu", "fin", "tur"]
@@ -327,10 +328,8 @@ def test_bad_requests_are_told():
         ("differences need two fits", {"paired": True}),
         ("english", {"names": "english"}),
     ):
-        with pytest.raises(ConfigError, match=match):
-            ld.table(fit, **options)
-    with pytest.raises(ConfigError, match="give a mapping"):
-        ld.table([fit, fit])
+        refused(ConfigError, match, ld.table, fit, **options)
+    refused(ConfigError, "give a mapping", ld.table, [fit, fit])
     info = pd.DataFrame({"family": ["a", "x", "x", "y"]}, index=list("abcd"))
     with pytest.raises(ConfigError, match="named like editions"):
         ld.table(fit, by="family", edition_info=info.assign(family=["b", "x", "x", "y"]))
@@ -347,8 +346,7 @@ def test_bad_requests_are_told():
         )
     plain = ld.table(ld.as_effects(pd.Series({"a": 0.1, "b": -0.1})))
     assert "±" not in plain.grid().text(80)
-    with pytest.raises(DataError, match="joint covariance"):
-        ld.table(ld.as_effects(pd.Series({"a": 0.1, "b": -0.1})), contrasts="pairs")
+    refused(DataError, "joint covariance", ld.table, ld.as_effects(pd.Series({"a": 0.1, "b": -0.1})), contrasts="pairs")
 
 
 def test_saved_by_the_ending(tmp_path):
@@ -359,8 +357,7 @@ def test_saved_by_the_ending(tmp_path):
     frame = made.to_frame()
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "t.csv"), frame, check_dtype=False)
     assert (tmp_path / "t.txt").read_text(encoding="utf-8").rstrip() == made.text(80)
-    with pytest.raises(ConfigError, match=re.escape("unknown kind of file '.cvs'; use .json, .csv")):
-        made.save(tmp_path / "t.cvs")
+    refused(ConfigError, re.escape("unknown kind of file '.cvs'; use .json, .csv"), made.save, tmp_path / "t.cvs")
 
 
 def test_english_names_by_codes():

@@ -15,6 +15,7 @@ import langdiff as ld
 from langdiff.errors import DataError, LangdiffError, LangdiffWarning
 from langdiff.tables.long_tables import read_table_file
 from langdiff.tables.provenance import Provenance
+from tests.helpers import refused
 
 RECORD = Provenance(recipe="mine#1", seed=0)
 
@@ -36,8 +37,7 @@ def test_every_flipped_digit_is_noticed(table, tmp_path):
         place = content.index(b",", content.index(b",", start) + 1) + 1
         flipped[place] ^= 1  # the first digit of the bits becomes another
         path.write_bytes(flipped)
-        with pytest.raises(DataError, match="not what was saved"):
-            ld.read_surprisals(path)
+        refused(DataError, "not what was saved", ld.read_surprisals, path)
         assert not ld.read_surprisals(path, verify=False).bits.equals(expected)
 
 
@@ -121,18 +121,15 @@ def test_what_is_not_a_table_is_one_error(tmp_path, content, message):
     path = tmp_path / "x.parquet"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(DataError, match=message):
-        ld.read_surprisals(path)
+    refused(DataError, message, ld.read_surprisals, path)
 
 
 def test_a_folder_names_its_tables(tmp_path):
     folder = tmp_path / "models.csv"  # whoever takes --out of `langdiff train` for a file
     (folder / "surprisals").mkdir(parents=True)
-    with pytest.raises(DataError, match="a folder, where a table is asked for; there is no table in it"):
-        ld.read_surprisals(folder)
+    refused(DataError, "a folder, where a table is asked for; there is no table in it", ld.read_surprisals, folder)
     ld.simulate(5, 2, seed=1).surprisals.save(folder / "surprisals" / "char.csv")
-    with pytest.raises(DataError, match=r"give one of its tables: '.*models.csv/surprisals/char.csv'"):
-        ld.read_surprisals(folder)
+    refused(DataError, r"give one of its tables: '.*models.csv/surprisals/char.csv'", ld.read_surprisals, folder)
 
 
 def test_columns_that_group_intents_are_found(tmp_path):
@@ -172,8 +169,7 @@ def test_categories_of_two_models_and_rows_without_a_model(tmp_path):
     rows.astype({"lm": "category", "edition": "category"}).to_parquet(tmp_path / "long.parquet")
     assert list(ld.read_surprisals(tmp_path / "long.parquet").editions) == ["deu@a", "eng@a", "deu@b", "eng@b"]
     rows.assign(lm=["a"] * 4 + [""] * 4).to_csv(tmp_path / "long.csv", index=False)
-    with pytest.raises(DataError, match=r"4 row\(s\) without a name of the lm"):
-        ld.read_surprisals(tmp_path / "long.csv")
+    refused(DataError, r"4 row\(s\) without a name of the lm", ld.read_surprisals, tmp_path / "long.csv")
 
 
 def _surprisals(path):
@@ -220,8 +216,7 @@ def test_other_line_ends_are_another_file_which_can_be_read(tmp_path):
     read = _outcomes(tmp_path / "x.csv")
     good = read()
     (tmp_path / "x.csv").write_bytes((tmp_path / "x.csv").read_bytes().replace(b"\n", b"\r\n"))
-    with pytest.raises(DataError, match=r"remove x\.csv\.json"):
-        read()
+    refused(DataError, r"remove x\.csv\.json", read)
     assert ld.read_outcomes(tmp_path / "x.csv", verify=False).successes.equals(good)
     (tmp_path / "x.csv.json").unlink()
     assert read().equals(good)
@@ -239,8 +234,7 @@ ODD = {
 @pytest.mark.parametrize("message", ODD)
 def test_what_is_no_edition_and_no_intent_is_refused(tmp_path, message):
     ODD[message].to_csv(tmp_path / "x.csv", index_label="intent")
-    with pytest.raises(DataError, match=message):
-        ld.read_surprisals(tmp_path / "x.csv")
+    refused(DataError, message, ld.read_surprisals, tmp_path / "x.csv")
 
 
 def test_rows_and_columns_that_seem_exchanged_are_named(tmp_path):

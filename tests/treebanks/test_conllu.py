@@ -9,6 +9,7 @@ import langdiff as ld
 from langdiff.constructions.graphs import read_graphs
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.treebanks.conllu import Tree, read_conllu
+from tests.helpers import refused
 from tests.treebanks.strategies import trees
 
 ROWS = """\
@@ -83,12 +84,7 @@ def test_options(tmp_path):
 
 
 def test_children_of_punctuation_go_to_its_head():
-    tree = Tree(
-        ("a", "(", "b", ")", "c"),
-        ("X",) * 5,
-        (5, 5, 2, 3, 0),
-        ("dep", "punct", "dep", "punct:x", "root"),
-    )
+    tree = Tree(("a", "(", "b", ")", "c"), ("X",) * 5, (5, 5, 2, 3, 0), ("dep", "punct", "dep", "punct:x", "root"))
     assert tree.without_punctuation() == Tree(("a", "b", "c"), ("X",) * 3, (3, 3, 0), ("dep", "dep", "root"))
     dots = Tree(("...", "!"), ("PUNCT",) * 2, (0, 1), ("root", "punct"))
     assert dots.without_punctuation().forms == ("...",)
@@ -124,8 +120,7 @@ BAD_ROWS = {
 @pytest.mark.parametrize("strict", [True, False])
 def test_rows_that_cannot_be_read_name_file_and_line(tmp_path, text, message, strict):
     path = write(tmp_path, text)
-    with pytest.raises(DataError, match=f"es.conllu, {message}"):
-        list(read_conllu(path, strict=strict))
+    refused(DataError, f"es.conllu, {message}", list, read_conllu(path, strict=strict))
 
 
 GOOD = row(1, 0, "root") + row(2, 1) + "\n"
@@ -144,8 +139,7 @@ def test_sentences_that_are_no_trees_are_counted_or_stop(tmp_path, text, message
     path = write(tmp_path, GOOD + text + "\n" + GOOD)
     with pytest.warns(LangdiffWarning, match=rf"es.conllu: 1 of 3 sentences left out: line 4: .*{message}"):
         assert len(list(read_conllu(path))) == 2
-    with pytest.raises(DataError, match=f"es.conllu, line 4: .*{message}"):
-        list(read_conllu(path, strict=True))
+    refused(DataError, f"es.conllu, line 4: .*{message}", list, read_conllu(path, strict=True))
     with pytest.warns(LangdiffWarning):
         left_out = ld.read_treebank(path).left_out
     assert left_out.drop(columns="why").to_numpy().tolist() == [["es", "sentence", f"{path}, line 4"]]
@@ -175,12 +169,9 @@ def test_what_is_there_twice_is_named(tmp_path):
 
 def test_empty_small_and_unreadable_corpora(tmp_path):
     empty = write(tmp_path, "# nothing\n\n", "empty.conllu")
-    with pytest.raises(DataError, match="Treebank 'empty' has no usable sentence"):
-        ld.read_treebank(empty)
-    with pytest.raises(ConfigError, match="no file is given"):
-        ld.read_treebank([])
-    with pytest.raises(DataError, match=r"nowhere\.conllu: cannot be read: No such file"):
-        ld.read_treebank(tmp_path / "nowhere.conllu")
+    refused(DataError, "Treebank 'empty' has no usable sentence", ld.read_treebank, empty)
+    refused(ConfigError, "no file is given", ld.read_treebank, [])
+    refused(DataError, r"nowhere\.conllu: cannot be read: No such file", ld.read_treebank, tmp_path / "nowhere.conllu")
     with pytest.warns(LangdiffWarning, match="has 49 sentences; statistics of fewer than 50 say little"):
         ld.read_treebank(write(tmp_path, GOOD * 49))
     with warnings.catch_warnings():

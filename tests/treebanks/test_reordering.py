@@ -6,6 +6,7 @@ import pytest
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import reorder
+from tests.helpers import refused
 
 SENTENCE = """# sent_id = a1
 1-2	Theold	_	_	_	_	_	_	_	_
@@ -73,10 +74,7 @@ def test_words_are_kept(bank):
 
 
 def test_what_is_refused(bank, tmp_path):
-    with pytest.raises(ConfigError, match="'head-middle' is not known"):
-        reorder(bank, "head-middle")
-    with pytest.raises(ConfigError, match="each once"):
-        reorder(bank, ["forms", "forms"])
+    refused(ConfigError, "'head-middle' is not known", reorder, bank, "head-middle")
+    refused(ConfigError, "each once", reorder, bank, ["forms", "forms"])
     (tmp_path / "empty.conllu").write_text("", encoding="utf-8")
-    with pytest.raises(DataError, match=r"empty\.conllu: no sentence"):
-        reorder(tmp_path / "empty.conllu", "forms")
+    refused(DataError, r"empty\.conllu: no sentence", reorder, tmp_path / "empty.conllu", "forms")

@@ -6,6 +6,7 @@ import pytest
 from langdiff.errors import DataError, MissingExtraError
 from langdiff.treebanks import UDPipeParser, dependency_length
 from langdiff.treebanks.conllu import read_conllu
+from tests.helpers import refused
 
 ANIMALS, VERBS = ["dog", "cat", "bird"], ["sees", "hears", "likes"]
 
@@ -88,24 +89,20 @@ def test_odd_texts(model):
 
 
 def test_files_that_are_no_models(udpipe, model, tmp_path):
-    with pytest.raises(DataError, match=r"nowhere: no such file. Give a UDPipe 1 model"):
-        UDPipeParser(tmp_path / "nowhere")
+    refused(DataError, r"nowhere: no such file. Give a UDPipe 1 model", UDPipeParser, tmp_path / "nowhere")
     broken = tmp_path / "broken.udpipe"
     for content in (b"", b"text", model.read_bytes()[:-1000], gzip.compress(model.read_bytes())):
         broken.write_bytes(content)
-        with pytest.raises(DataError, match=r"broken.udpipe: not a UDPipe 1 model, or damaged"):
-            UDPipeParser(broken)
+        refused(DataError, r"broken.udpipe: not a UDPipe 1 model, or damaged", UDPipeParser, broken)
 
 
 @pytest.mark.slow
 def test_models_without_a_part(trained, tmp_path):
     path = tmp_path / "part.udpipe"
     path.write_bytes(trained(tokenizer="none"))
-    with pytest.raises(DataError, match="has no tokenizer"):
-        UDPipeParser(path)
+    refused(DataError, "has no tokenizer", UDPipeParser, path)
     path.write_bytes(trained(parser=False))
-    with pytest.raises(DataError, match=r"UDPipe fails on 'The dog.': .*parser"):
-        list(UDPipeParser(path).parse("The dog."))
+    refused(DataError, r"UDPipe fails on 'The dog.': .*parser", list, UDPipeParser(path).parse("The dog."))
     out = tmp_path / "out" / "eng.conllu"
     with pytest.raises(DataError, match="UDPipe fails"):
         UDPipeParser(path).write([("1", "The dog.")], out)
@@ -114,5 +111,4 @@ def test_models_without_a_part(trained, tmp_path):
 
 def test_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ufal.udpipe", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'langdiff\[udpipe\]'"):
-        UDPipeParser(tmp_path)
+    refused(MissingExtraError, r"pip install 'langdiff\[udpipe\]'", UDPipeParser, tmp_path)

@@ -7,12 +7,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from typing import Any
 
 import pandas as pd
 
 from langdiff import __version__
 from langdiff.base.signature import short_hash
+from langdiff.base.types import naming_extra
 from langdiff.errors import MissingExtraError
 from langdiff.lm.language_model import LanguageModelRecipe, recipe_of
 from langdiff.lm.scoring import PRICED, Scoring
@@ -49,12 +51,13 @@ class JobRecord:
 
 def device_kind(recipe: LanguageModelRecipe, device: str) -> str:
     """Return the kind of a device, "cpu" or "cuda"; recipes that compute without one need no torch."""
-    if not recipe.uses_device and device in ("auto", "cpu"):
-        return "cpu"
-    try:
+    with naming_extra(recipe.name):
+        for library in ("torch", "sentencepiece"):
+            if library in recipe.libraries() and find_spec(library) is None:
+                raise ModuleNotFoundError(name=library)
+        if not recipe.uses_device and device in ("auto", "cpu"):
+            return "cpu"
         from langdiff.lm.device import find_device
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(f"{recipe.name} needs PyTorch, which is not installed: pip install torch.") from error
     return find_device(device).type
 
 

@@ -25,7 +25,7 @@ from filelock import FileLock
 from platformdirs import user_cache_path
 
 from langdiff.base.progress import progress_bar
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, naming_extra
 from langdiff.errors import ConfigError, MissingExtraError, SolverError, option
 
 # quantity, or Stan's own such as "divergent__", to an array of shape (chains, draws, *shape of the quantity)
@@ -80,9 +80,9 @@ class Request:
 
 def why_no_cmdstan() -> str:
     """Return why CmdStanPy finds no CmdStan, and what to do; empty if it finds one."""
-    import cmdstanpy
-
     try:
+        import cmdstanpy
+
         cmdstanpy.cmdstan_path()
     except ValueError:
         named = os.environ.get("CMDSTAN")
@@ -90,13 +90,15 @@ def why_no_cmdstan() -> str:
             return "CmdStan is not installed: run `langdiff install-stan`"
         lacks = "has no makefile, so is not a CmdStan" if Path(named).is_dir() else "is not there"
         return f"CMDSTAN points to {named}, which {lacks}: correct that environment variable, or unset it"
+    except ModuleNotFoundError:
+        return "CmdStanPy is not installed: pip install 'langdiff[stan]'"
     return ""
 
 
 def import_cmdstanpy() -> ModuleType:
     """Import CmdStanPy, with CmdStan behind it."""
-    import cmdstanpy
-
+    with naming_extra("engine 'cmdstan'"):
+        import cmdstanpy
     if why := why_no_cmdstan():
         raise ConfigError(f"{why}, or use {option('engine', 'pystan')}.")
     module: ModuleType = cmdstanpy

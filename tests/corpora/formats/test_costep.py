@@ -17,6 +17,7 @@ from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora import costep_statistics, native_share
 from langdiff.corpora.origin import languages_per_intent, origin_accounting
 from langdiff.errors import DataError, LangdiffWarning
+from tests.helpers import refused
 
 read = partial(ld.read_multitext, format="costep")
 
@@ -186,15 +187,13 @@ def test_bad_files_are_refused_where_they_are_bad(tmp_path, old, new, message):
     text = DAY.replace(old, new).replace("</speaker", f"</{new[1:]}" if old == "<speaker" else "</speaker")
     text = text.replace("</session>", "</bible>") if new == "<bible" else text
     (tmp_path / "day.xml").write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        read(tmp_path)
+    refused(DataError, message, read, tmp_path)
 
 
 def test_entities_are_refused(tmp_path):
     bomb = '<!DOCTYPE session [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n<session>&b;</session>'
     (tmp_path / "day.xml").write_text(bomb)
-    with pytest.raises(DataError, match="defines entities"):
-        read(tmp_path)
+    refused(DataError, "defines entities", read, tmp_path)
 
 
 # --- days drawn at random, against a slow count
@@ -239,8 +238,7 @@ def test_agrees_with_a_slow_count(tmp_path_factory, days):
             unknown = "president" if "president" in speaker else "unknown"
             kinds[("native" if native in cell else "not found") if native in ("de", "sv") else unknown] += 1
     if not kept:
-        with pytest.raises(DataError, match="no turn with text fits"):
-            costep_statistics(folder)
+        refused(DataError, "no turn with text fits", costep_statistics, folder)
         return
     statistics = costep_statistics(folder, trust=SUSPICIONS)
     frame = statistics.multitext.to_frame()
@@ -293,10 +291,8 @@ def test_numbers_of_languages_that_no_intent_has_are_counted_as_none():
 
 def test_what_is_not_known_is_asked_for():
     multitext = ld.read_frame(pd.DataFrame({"deu": ["x", "y"]}, index=["a", "b"]))
-    with pytest.raises(DataError, match="has no column 'original_language'"):
-        native_share(multitext)
-    with pytest.raises(DataError, match="must be a Series indexed by intent, not dict"):
-        native_share(multitext, {"a": "deu"})
+    refused(DataError, "has no column 'original_language'", native_share, multitext)
+    refused(DataError, "must be a Series indexed by intent, not dict", native_share, multitext, {"a": "deu"})
     with pytest.raises(DataError, match="1 of 2 intents have no original language: 'b'"):
         native_share(multitext, pd.Series({"a": "deu"}))
     with pytest.raises(DataError, match=r"1 intent\(s\) with several original languages: 'a'"):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from langdiff.corpora import read_multitext
 from langdiff.corpora.formats.ebible import EbibleText
 from langdiff.errors import ConfigError, DataError
+from tests.helpers import refused
 
 read = partial(read_multitext, format="ebible")
 
@@ -42,8 +43,7 @@ def test_ranges_merged(corpus):
     texts = read_multitext(corpus, ranges="merge").text("deu-a")
     assert texts["01001002"] == "zwei und drei"
     assert "01001003" not in texts
-    with pytest.raises(ConfigError, match="ranges must be"):
-        read(corpus, ranges="keep")
+    refused(ConfigError, "ranges must be", read, corpus, ranges="keep")
 
 
 def test_where_the_list_may_be(corpus, tmp_path):
@@ -52,8 +52,7 @@ def test_where_the_list_may_be(corpus, tmp_path):
     assert len(read([corpus / "deu-a.txt"], vref=tmp_path / "metadata" / "vref.txt")) == 5
     (corpus / "vref.txt").unlink()
     (tmp_path / "metadata" / "vref.txt").unlink()
-    with pytest.raises(DataError, match=r"there is no vref.txt in the folder of the files"):
-        read(corpus)
+    refused(DataError, r"there is no vref.txt in the folder of the files", read, corpus)
 
 
 @pytest.mark.parametrize(
@@ -71,8 +70,7 @@ def test_where_the_list_may_be(corpus, tmp_path):
 def test_files_that_do_not_fit(tmp_path, vref, text, message):
     (tmp_path / "vref.txt").write_text(vref)
     (tmp_path / "a.txt").write_text(text)
-    with pytest.raises(DataError, match=message):
-        read(tmp_path)
+    refused(DataError, message, read, tmp_path)
 
 
 def slow_reading(lines, ranges):

@@ -12,6 +12,7 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.corpora import read_frame, read_multitext, write_multitext
 from langdiff.errors import DataError
+from tests.helpers import refused
 
 read = partial(read_multitext, format="moses")
 write = partial(write_multitext, format="moses")
@@ -56,36 +57,29 @@ def test_names_of_other_kinds(tmp_path):
 
 
 def test_line_aligned_text_is_never_guessed(folder):
-    with pytest.raises(DataError, match=r"deu.txt: the file begins as in none of .*pass format='moses'"):
-        read_multitext(folder)
+    refused(DataError, r"deu.txt: the file begins as in none of .*pass format='moses'", read_multitext, folder)
 
 
 def test_files_of_different_lengths(folder):
     (folder / "fra.txt").write_text("un\ndeux\n")
-    with pytest.raises(DataError, match=r"fra.txt: has 2 lines, .*deu.txt has 3: line k of every file"):
-        read(folder)
+    refused(DataError, r"fra.txt: has 2 lines, .*deu.txt has 3: line k of every file", read, folder)
     (folder / "fra.txt").write_text("\n\n\n")
-    with pytest.raises(DataError, match=r"fra.txt: holds no text"):
-        read(folder)
+    refused(DataError, r"fra.txt: holds no text", read, folder)
 
 
 def test_files_beside_the_texts(folder, tmp_path):
     (folder / "original_language.txt").write_text("deu\n")
-    with pytest.raises(DataError, match=r"original_language.txt has 1 lines for 3 intents"):
-        read(folder)
+    refused(DataError, r"original_language.txt has 1 lines for 3 intents", read, folder)
     (tmp_path / "other").write_text("x\ny\nz\n")
     codes = read(folder / "deu.txt", original_language=tmp_path / "other").intent_info["original_language"]
     assert codes.tolist() == ["x", "y", "z"]
     (folder / "original_language.txt").unlink()
     assert "original_language" not in read(folder).intent_info
     (folder / "intents.txt").write_text("a\nb\na\n")
-    with pytest.raises(DataError, match=r"intents.txt, lines 1 and 3: intent 'a' is there twice"):
-        read(folder)
+    refused(DataError, r"intents.txt, lines 1 and 3: intent 'a' is there twice", read, folder)
     (folder / "intents.txt").write_text("a\n")
-    with pytest.raises(DataError, match=r"intents.txt has 1 lines, .*deu.txt has 3"):
-        read(folder)
-    with pytest.raises(DataError, match=r"there is no edition, only .*intents.txt"):
-        read(folder / "intents.txt")
+    refused(DataError, r"intents.txt has 1 lines, .*deu.txt has 3", read, folder)
+    refused(DataError, r"there is no edition, only .*intents.txt", read, folder / "intents.txt")
 
 
 # --- writing
@@ -145,8 +139,7 @@ def test_what_is_no_bible_is_written_as_lines_unless_asked_otherwise(tmp_path):
     assert (tmp_path / "lines" / "deu.txt").read_text() == "eins\nzwei\n"
     write_multitext(read_frame(pd.DataFrame({"deu": ["eins"]}, index=["01001001"])), tmp_path / "bible")
     assert (tmp_path / "bible" / "deu.txt").read_text().endswith("01001001\teins\n")
-    with pytest.raises(DataError, match="are not verse ids"):
-        write_multitext(frame_of("eins"), tmp_path / "x", format="pbc")
+    refused(DataError, "are not verse ids", write_multitext, frame_of("eins"), tmp_path / "x", format="pbc")
 
 
 @pytest.mark.parametrize(
@@ -160,8 +153,7 @@ def test_what_is_no_bible_is_written_as_lines_unless_asked_otherwise(tmp_path):
     ],
 )
 def test_what_the_format_cannot_hold(tmp_path, multitext, message):
-    with pytest.raises(DataError, match=message):
-        write(multitext, tmp_path)
+    refused(DataError, message, write, multitext, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

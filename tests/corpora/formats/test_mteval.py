@@ -13,6 +13,7 @@ from langdiff.corpora import native_share, read_multitext
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.formats.mteval_documents import read_documents
 from langdiff.errors import DataError, LangdiffWarning
+from tests.helpers import refused
 
 read = partial(read_multitext, format="mteval")
 
@@ -60,8 +61,7 @@ def test_refsets_of_several_files(tmp_path):
     write(tmp_path, mteval(refset("r2", *TWO)), "b.xml")
     assert list(read(tmp_path).editions) == ["r1", "r2"]
     write(tmp_path, mteval(refset("r2", *TWO)), "c.xml")
-    with pytest.raises(DataError, match=r"c.xml, line 5: refset 'r2' is there twice, first in .*b.xml, line 5"):
-        read(tmp_path)
+    refused(DataError, r"c.xml, line 5: refset 'r2' is there twice, first in .*b.xml, line 5", read, tmp_path)
 
 
 def test_what_is_known_of_a_file_is_known_of_all_its_refsets(tmp_path):
@@ -83,8 +83,7 @@ def test_what_is_known_of_a_file_is_known_of_all_its_refsets(tmp_path):
     ],
 )
 def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other, message):
-    with pytest.raises(DataError, match=message):
-        read(write(tmp_path, mteval(refset("r1", *ONE), refset("r2", *other))))
+    refused(DataError, message, read, write(tmp_path, mteval(refset("r1", *ONE), refset("r2", *other))))
 
 
 @pytest.mark.parametrize(
@@ -108,16 +107,14 @@ def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other
     ],
 )
 def test_bad_files_are_refused_where_they_are_bad(tmp_path, content, message):
-    with pytest.raises(DataError, match=message):
-        read(write(tmp_path, content))
+    refused(DataError, message, read, write(tmp_path, content))
 
 
 def test_all_faults_are_reported_and_what_is_faulty_can_be_skipped(tmp_path):
     documents = [("A", [(1, "a"), (1, "b"), ("", "c"), (2, "d")]), ("", [(1, "e")]), ("B", [(1, "f")])]
     write(tmp_path, mteval(refset("r", *documents)))
     write(tmp_path, mteval(refset("q", *ONE))[:-40], "cut.xml")
-    with pytest.raises(DataError, match="4 faults in 2 file"):
-        read(tmp_path)
+    refused(DataError, "4 faults in 2 file", read, tmp_path)
     with pytest.warns(LangdiffWarning, match="4 fault"):
         multitext = read(tmp_path, on_error="skip")
     assert multitext.text("r").to_dict() == {"A/2": "d", "B/1": "f"}
@@ -133,8 +130,7 @@ def test_references_that_differ_can_be_skipped(tmp_path):
 
 def test_bytes_that_are_not_text(tmp_path):
     (tmp_path / "a.en.sgm").write_bytes(SOURCE.encode().replace(b"Rain", b"R\xe4in"))
-    with pytest.raises(DataError, match=r"a.en.sgm, line 5: not UTF-8"):
-        read(tmp_path)
+    refused(DataError, r"a.en.sgm, line 5: not UTF-8", read, tmp_path)
     with pytest.warns(LangdiffWarning, match="1 fault"):
         multitext = read(tmp_path, on_error="skip")
     assert multitext.text("eng").to_dict() == {"d/2": "1 < 2 & 3 > 2", "d/3": "AT&T"}

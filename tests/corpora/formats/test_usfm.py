@@ -11,6 +11,7 @@ from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.formats.bible import Verses
 from langdiff.corpora.formats.usfm import UsfmBook
 from langdiff.errors import DataError
+from tests.helpers import refused
 
 read = partial(read_multitext, format="usfm")
 
@@ -113,8 +114,7 @@ def test_quotes_in_attributes_are_escaped():
         r'\v 1 before \fig A tree|alt="It says: \"here\"" src="a.jpg"\fig* and \w light|gloss="a \"lamp\""\w* after'
     )
     assert texts_of("\n".join(rows)) == {"01001001": "before and light after"}
-    with pytest.raises(DataError, match="a backslash that begins no marker"):
-        texts_of("\n".join([*rows, r"\v 2 an \" elsewhere"]))
+    refused(DataError, "a backslash that begins no marker", texts_of, "\n".join([*rows, r"\v 2 an \" elsewhere"]))
 
 
 def test_a_verse_that_begins_in_a_psalm_title_has_its_text_and_other_titles_are_hidden():
@@ -163,8 +163,7 @@ def test_right_to_left_combining_and_astral_text():
     ],
 )
 def test_bad_text_is_refused_where_it_is_bad(content, message):
-    with pytest.raises(DataError, match=message):
-        texts_of(content)
+    refused(DataError, message, texts_of, content)
 
 
 def test_what_has_no_verses_or_no_number(tmp_path):
@@ -185,19 +184,16 @@ def test_an_edition_is_a_folder_or_a_file_alone(tmp_path):
     assert bibles.presence.sum().to_dict() == {"deu-c": 1, "eng-a": 2}
     named = read({"fra-x": tmp_path / "eng-a", "spa-y": tmp_path / "deu-b"}, editions=["spa-y", "fra-x"])
     assert list(named.editions) == ["spa-y", "fra-x"]
-    with pytest.raises(DataError, match="no file for 1 edition"):
-        read(tmp_path / "eng-a", editions="nld")
+    refused(DataError, "no file for 1 edition", read, tmp_path / "eng-a", editions="nld")
     write(tmp_path, {"other/eng-a/1.usfm": genesis, "other/eng-a/3.usfm": exodus})
-    with pytest.raises(DataError, match="two places are edition 'eng-a'"):
-        read([tmp_path / "eng-a", tmp_path / "other" / "eng-a"])
+    refused(DataError, "two places are edition 'eng-a'", read, [tmp_path / "eng-a", tmp_path / "other" / "eng-a"])
 
 
 def test_lone_books_of_the_same_name_are_editions_of_their_folders(tmp_path):
     write(tmp_path, {"eng/MRK.usfm": "\\id MRK\n\\c 1\n\\v 1 a", "fin/MRK.usfm": "\\id MRK\n\\c 1\n\\v 1 b"})
     both = read_multitext(f"{tmp_path}/*")
     assert [(name, both.text(name).tolist()) for name in both.editions] == [("eng", ["a"]), ("fin", ["b"])]
-    with pytest.raises(DataError, match=r"For its directories \(eng/, fin/\), write .*/\*\.$"):
-        read(tmp_path)
+    refused(DataError, r"For its directories \(eng/, fin/\), write .*/\*\.$", read, tmp_path)
 
 
 def test_a_book_that_is_there_twice(tmp_path):

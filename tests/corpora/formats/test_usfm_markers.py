@@ -8,6 +8,7 @@ from langdiff.corpora.faults import Damage, Faults
 from langdiff.corpora.formats.bible import Verses
 from langdiff.corpora.formats.usfm import UsfmBook
 from langdiff.errors import DataError
+from tests.helpers import refused
 
 # The marker sheet of USFM 3.1 (usfm3_1.sty and usfm.ext of usfm-bible/tcdocs), typed from it and divided by style.
 # Paragraphs with verse text; those that hold none; character styles; notes; parts of notes; milestones.
@@ -70,15 +71,13 @@ def test_styled_text_is_text_and_attributes_are_not(marker, attributes):
 @pytest.mark.parametrize("marker", NOTES.split())
 def test_notes_hide_what_they_hold(marker):
     assert text_of(f"one\\{marker} + hidden \\ft and \\+nd more\\+nd*|a\\{marker}* two") == "one two"
-    with pytest.raises(DataError, match=re.escape(f"line 4: \\{marker} has no end \\{marker}*")):
-        text_of(f"one\\{marker} hidden")
+    refused(DataError, re.escape(f"line 4: \\{marker} has no end \\{marker}*"), text_of, f"one\\{marker} hidden")
 
 
 @pytest.mark.parametrize("marker", IN_NOTES.split())
 def test_parts_of_notes_are_hidden_with_the_note_and_refused_outside(marker):
     assert text_of(f"one\\f + \\{marker} hidden\\{marker}* too\\f* two") == "one two"
-    with pytest.raises(DataError, match=re.escape(f"line 4: \\{marker} belongs into a note")):
-        text_of(f"one \\{marker} hidden")
+    refused(DataError, re.escape(f"line 4: \\{marker} belongs into a note"), text_of, f"one \\{marker} hidden")
 
 
 @pytest.mark.parametrize("marker", MILESTONES.split())
@@ -94,8 +93,7 @@ def test_milestones_without_their_end_are_passed_over_with_their_attributes():
 @pytest.mark.parametrize(("begin", "end"), [("esb", "esbe"), ("erq", "erqe")])
 def test_sidebars_hide_their_paragraphs(begin, end):
     assert text_of(f"one\n\\{begin} \\cat a\\cat*\n\\s1 hidden\n\\p hidden\n\\{end}\n\\p two") == "one two"
-    with pytest.raises(DataError, match=rf"line 5: \\{begin} has no end \\{end}"):
-        text_of(f"one\n\\{begin}\n\\p hidden")
+    refused(DataError, rf"line 5: \\{begin} has no end \\{end}", text_of, f"one\n\\{begin}\n\\p hidden")
 
 
 def test_references_in_text_headings_and_notes():

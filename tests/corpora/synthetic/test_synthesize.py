@@ -11,6 +11,7 @@ from langdiff.corpora import SyntheticLanguage, read_multitext, synthesize, writ
 from langdiff.corpora.synthetic.grammar import Grammar
 from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES
 from langdiff.errors import ConfigError
+from tests.helpers import refused
 
 
 @pytest.fixture(scope="module")
@@ -158,8 +159,7 @@ def test_table_summary_and_repr(synthetic):
     ],
 )
 def test_bad_arguments(arguments, message):
-    with pytest.raises(ConfigError, match=message):
-        synthesize(**{"n_intents": 5, "n_languages": 1, "seed": 0, **arguments})
+    refused(ConfigError, message, synthesize, **{"n_intents": 5, "n_languages": 1, "seed": 0, **arguments})
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,7 @@ def test_bad_arguments(arguments, message):
     ],
 )
 def test_bad_languages(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        SyntheticLanguage(name="bad", **parameters)
+    refused(ConfigError, message, SyntheticLanguage, name="bad", **parameters)
 
 
 def test_orders_that_agree_need_no_case():
@@ -204,8 +203,7 @@ def test_orders_merge_without_an_object():
     ],
 )
 def test_bad_grammars(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        Grammar(**parameters)
+    refused(ConfigError, message, Grammar, **parameters)
 
 
 def test_too_few_syllables_for_the_words():

@@ -11,6 +11,7 @@ import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, LangdiffWarning, MissingExtraError, TrainingError
 from langdiff.lm import HuggingFaceLM
 from tests.cli.conftest import langdiff as langdiff
+from tests.helpers import refused
 from tests.lm.conftest import verses
 from tests.lm.external.tiny_gpt import WINDOW, make_gpt, make_tokenizer, sharpened, tokenizers, transformers
 
@@ -117,10 +118,8 @@ def test_a_tokenizer_that_loses_text_is_a_warning(gpt, tokenizer):
 
 def test_no_start_or_end_token(gpt, tokenizer):
     bare = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
-    with pytest.raises(ConfigError, match=r"no bos_token.*by start_token\."):
-        HuggingFaceLM(gpt, bare)
-    with pytest.raises(ConfigError, match=r"no eos_token.*by end_token\."):
-        HuggingFaceLM(gpt, bare, start_token="<s>")
+    refused(ConfigError, r"no bos_token.*by start_token\.", HuggingFaceLM, gpt, bare)
+    refused(ConfigError, r"no eos_token.*by end_token\.", HuggingFaceLM, gpt, bare, start_token="<s>")
     with pytest.raises(ConfigError, match="end_token='<eos>': not in the vocabulary"):
         HuggingFaceLM(gpt, bare, start_token="<s>", end_token="<eos>")
     named = HuggingFaceLM(gpt, bare, start_token="<s>", end_token="</s>")
@@ -141,8 +140,7 @@ def test_no_start_or_end_token(gpt, tokenizer):
     ],
 )
 def test_bad_settings(gpt, tokenizer, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        HuggingFaceLM(gpt, **({"tokenizer": tokenizer} | settings))
+    refused(ConfigError, message, HuggingFaceLM, gpt, **{"tokenizer": tokenizer} | settings)
 
 
 def test_models_that_cannot_be_scored(gpt, tokenizer):
@@ -171,22 +169,18 @@ def test_no_texts_no_rows(gpt, tokenizer):
 
 
 def test_folders_that_hold_no_model(folder, tmp_path):
-    with pytest.raises(CheckpointError, match=r"gpt2: no such folder.*nothing is downloaded"):
-        HuggingFaceLM("gpt2")
-    with pytest.raises(CheckpointError, match="cannot be loaded by AutoModelForCausalLM"):
-        HuggingFaceLM(tmp_path)
+    refused(CheckpointError, r"gpt2: no such folder.*nothing is downloaded", HuggingFaceLM, "gpt2")
+    refused(CheckpointError, "cannot be loaded by AutoModelForCausalLM", HuggingFaceLM, tmp_path)
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     weights = tmp_path / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:100])
-    with pytest.raises(CheckpointError, match="cannot be loaded by AutoModelForCausalLM"):
-        HuggingFaceLM(tmp_path)
+    refused(CheckpointError, "cannot be loaded by AutoModelForCausalLM", HuggingFaceLM, tmp_path)
 
 
 def test_without_transformers(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'langdiff\[hf\]'"):
-        HuggingFaceLM(folder)
+    refused(MissingExtraError, r"pip install 'langdiff\[hf\]'", HuggingFaceLM, folder)
 
 
 def test_nothing_is_printed(folder, capfd):
@@ -231,8 +225,7 @@ def test_batches_that_do_not_fit_are_halved_and_remembered(gpt, tokenizer, monke
     assert max(sizes) <= 40  # from the start
 
     monkeypatch.setattr(model, "_logits", lambda *_: (_ for _ in ()).throw(torch.cuda.OutOfMemoryError("none left")))
-    with pytest.raises(TrainingError, match="none left"):
-        model.surprisal(["a"])
+    refused(TrainingError, "none left", model.surprisal, ["a"])
 
 
 @pytest.fixture

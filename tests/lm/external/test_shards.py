@@ -9,6 +9,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.lm import merge_shards, score_shard
+from tests.helpers import refused
 
 
 class Bytes:
@@ -81,14 +82,12 @@ def test_missing_and_damaged_shares_are_named(multitext, tmp_path):
     damaged = next(path for path in sorted(tmp_path.glob("*.json")) if not path.name.startswith("plan"))
     edition = json.loads(damaged.read_text(encoding="utf-8"))["edition"]
     damaged.write_text(damaged.read_text(encoding="utf-8").replace(".1", ".2", 1), encoding="utf-8")
-    with pytest.raises(DataError, match=f"1 of 5 editions of Bytes have no scores yet: '{edition}'"):
-        merge_shards(tmp_path)
+    refused(DataError, f"1 of 5 editions of Bytes have no scores yet: '{edition}'", merge_shards, tmp_path)
 
 
 @pytest.mark.parametrize("shard", ["0/3", "4/3", "1", "1/0", "-1/3", "a/b", "1/3/5", 2])
 def test_bad_shares_are_refused(multitext, tmp_path, shard):
-    with pytest.raises(ConfigError, match="give k/N, with k from 1 to N"):
-        score_shard(Bytes(), multitext, shard=shard, cache=tmp_path)
+    refused(ConfigError, "give k/N, with k from 1 to N", score_shard, Bytes(), multitext, shard=shard, cache=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -97,8 +96,7 @@ def test_models_without_identity_have_no_share(multitext, tmp_path):
         def surprisal(self, texts):
             return [1.0] * len(texts)
 
-    with pytest.raises(ConfigError, match="an attribute identity"):
-        score_shard(Unknown(), multitext, shard="1/2", cache=tmp_path)
+    refused(ConfigError, "an attribute identity", score_shard, Unknown(), multitext, shard="1/2", cache=tmp_path)
 
 
 def test_an_executor_needs_only_submit_done_and_result(multitext, tmp_path):

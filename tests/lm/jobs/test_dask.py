@@ -28,6 +28,7 @@ from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder, model_folder
 from langdiff.lm.jobs.job import job_key, read_texts, run_job
 from langdiff.lm.jobs.workers import MEMORY_PER_WORKER, Failures, dask_executor, local_workers
 from langdiff.tables.text_sources import InMemoryText
+from tests.helpers import refused
 from tests.lm.conftest import verses
 from tests.lm.jobs.test_dask_worker import make_job
 
@@ -137,8 +138,7 @@ def test_a_job_that_kills_its_workers_is_given_up(executor, tmp_path, monkeypatc
     jobs = make_jobs(["deadly"], tmp_path)  # alone: Dask blames all jobs of a worker that dies
     failures = Failures(len(jobs), at_once=False)
     assert run(executor, jobs, work=die, patience=replace(QUICK, lost=0), failures=failures) == {}
-    with pytest.raises(TrainingError, match=r"edition 'deadly': 1 Dask worker.* died .* memory runs out"):
-        failures.raise_any()
+    refused(TrainingError, r"edition 'deadly': 1 Dask worker.* died .* memory runs out", failures.raise_any)
 
 
 def test_nothing_stays_on_the_cluster(executor, tmp_path):
@@ -244,8 +244,7 @@ def test_workers_whose_results_would_differ_are_refused(tmp_path, options, monke
                 executor._client.submit(dask_worker.check_worker, call).result()
             monkeypatch.setattr(dask_jobs, "write_text", lambda *_: None)
         match = "has 2 threads" if "threads_per_worker" in options else f"does not see the cache {tmp_path}"
-        with pytest.raises(ConfigError, match=match):
-            run(executor, jobs)
+        refused(ConfigError, match, run, executor, jobs)
 
 
 def test_where_workers_declare_gpus_each_job_asks_for_one(tmp_path):
@@ -258,8 +257,7 @@ def test_where_workers_declare_gpus_each_job_asks_for_one(tmp_path):
         needs_two = client.get_executor(resources={"GPU": 2})  # what users ask for comes first, and nobody has it
 
         def wait():
-            with pytest.raises(TrainingError, match="was lost"):
-                run(needs_two, jobs[:1])
+            refused(TrainingError, "was lost", run, needs_two, jobs[:1])
 
         waiting = threading.Thread(target=wait)
         waiting.start()

@@ -7,6 +7,7 @@ import langdiff as ld
 from langdiff.base.checksums import seal
 from langdiff.errors import CheckpointError, DataError
 from langdiff.lm.units.bpe import BPEUnits
+from tests.helpers import refused
 from tests.lm.conftest import verses
 
 TEXTS = [*verses("eng", 12, 7), "◊ é  x"]
@@ -63,8 +64,7 @@ def test_damaged_files_are_named(model, tmp_path, which, how):
         assert not isinstance(model.units, BPEUnits)
         return
     damage(files[0], how)
-    with pytest.raises(CheckpointError, match=f"{files[0].name}: (damaged|cannot be read)"):
-        ld.read(tmp_path)
+    refused(CheckpointError, f"{files[0].name}: (damaged|cannot be read)", ld.read, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,7 @@ def test_edited_index(model, tmp_path, change, message):
     index = json.loads(path.read_text())
     assert index.pop("sha256")
     path.write_text(json.dumps(seal({**index, **change})))
-    with pytest.raises(CheckpointError, match=message):
-        ld.read(tmp_path)
+    refused(CheckpointError, message, ld.read, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -93,8 +92,7 @@ def test_edited_index(model, tmp_path, change, message):
     [(["a", ""], "intent 1 is empty"), (["a", float("nan")], "intent 1 is nan"), ("abc", "not one string")],
 )
 def test_texts_without_surprisal(model, texts, message):
-    with pytest.raises(DataError, match=message):
-        model.surprisal(texts)
+    refused(DataError, message, model.surprisal, texts)
 
 
 def test_no_texts_no_rows(model):

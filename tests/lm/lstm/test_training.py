@@ -20,6 +20,7 @@ from langdiff.lm.lstm.model import build_network
 from langdiff.lm.lstm.network import activation_regularization
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
+from tests.helpers import refused
 from tests.lm.conftest import verses
 
 
@@ -103,8 +104,7 @@ def test_the_model_on_disk_is_the_best_so_far_when_training_is_interrupted(tiny_
 
 def test_exploding_loss_is_an_error_with_advice(tiny_recipe):
     recipe = replace(tiny_recipe, learning_rate=1e30, gradient_clip=1e30, warm_up=0.0)
-    with pytest.raises(TrainingError, match=r"edition 'eng-kjv': .*not a number.*Lower learning_rate"):
-        train(recipe, name="eng-kjv")
+    refused(TrainingError, r"edition 'eng-kjv': .*not a number.*Lower learning_rate", train, recipe, name="eng-kjv")
 
 
 def test_rare_characters_are_a_warning_naming_edition_and_rate(tiny_recipe):
@@ -136,8 +136,7 @@ def test_words_not_separated_are_a_warning(tiny_bpe_recipe):
     ],
 )
 def test_text_that_cannot_be_used(tiny_recipe, change, message):
-    with pytest.raises(DataError, match=message):
-        train(tiny_recipe, **change)
+    refused(DataError, message, train, tiny_recipe, **change)
 
 
 @pytest.mark.parametrize(
@@ -173,14 +172,12 @@ def test_text_that_cannot_be_used(tiny_recipe, change, message):
     ],
 )
 def test_recipe_out_of_range(tiny_recipe, change):
-    with pytest.raises(ConfigError, match=f"recipe 'test-char'.*{next(iter(change))}"):
-        replace(tiny_recipe, **change)
+    refused(ConfigError, f"recipe 'test-char'.*{next(iter(change))}", replace, tiny_recipe, **change)
 
 
 def test_log_that_cannot_be_written(tiny_recipe, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot be written"):
-        train(tiny_recipe, log_path=tmp_path / "file" / "log.jsonl")
+    refused(OutputError, "cannot be written", train, tiny_recipe, log_path=tmp_path / "file" / "log.jsonl")
 
 
 def test_a_series_keeps_its_index(model):

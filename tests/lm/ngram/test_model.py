@@ -9,17 +9,12 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 import langdiff as ld
 from langdiff.corpora import read_multitext
 from langdiff.errors import CheckpointError, DataError, LangdiffWarning
-from langdiff.lm import (
-    KneserNeyRecipe,
-    compute_surprisals,
-    lzma_bits,
-    score_multitext,
-    train_kneser_ney,
-)
+from langdiff.lm import KneserNeyRecipe, compute_surprisals, lzma_bits, score_multitext, train_kneser_ney
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from langdiff.lm.ngram.recipe import KneserNeyModel
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
+from tests.helpers import refused
 from tests.lm.conftest import make_parts, read_job_states, verses
 
 RECIPE = KneserNeyRecipe(name="test-ngrams", order=4, min_count=2)
@@ -85,8 +80,7 @@ def test_damaged_or_another_kind_of_model(ngrams, model, tmp_path):
         ld.read(tmp_path / "lstm", KneserNeyModel)
     (weights,) = (tmp_path / "ngrams").glob("*.safetensors")
     weights.write_bytes(weights.read_bytes()[:-1])
-    with pytest.raises(CheckpointError, match="truncated"):
-        ld.read(tmp_path / "ngrams")
+    refused(CheckpointError, "truncated", ld.read, tmp_path / "ngrams")
 
 
 @pytest.mark.parametrize(
@@ -100,10 +94,8 @@ def test_damaged_or_another_kind_of_model(ngrams, model, tmp_path):
     ],
 )
 def test_too_little_text(train, dev, message):
-    with pytest.raises(DataError, match=message):
-        train_kneser_ney(train, dev)
-    with pytest.raises(DataError, match=f"^edition 'eng': .*{message}"):
-        train_kneser_ney(train, dev, name="eng")
+    refused(DataError, message, train_kneser_ney, train, dev)
+    refused(DataError, f"^edition 'eng': .*{message}", train_kneser_ney, train, dev, name="eng")
 
 
 def test_a_threshold_that_is_given_is_kept_to():

@@ -14,6 +14,7 @@ from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits
 from langdiff.lm.units.characters import ByteUnits, GraphemeUnits
 from langdiff.lm.units.subword_nmt import SubwordNMTUnits
+from tests.helpers import refused
 
 SCRIPTS = {
     "latin": "abcdeé.,-'\"e\u0301",
@@ -131,19 +132,15 @@ def test_a_character_outside_the_alphabet_is_an_error(kind):
 def test_damaged_models():
     alphabet = Alphabet("ab")
     for model in (b"\xff", b"a", b"ab\nab", b"ax"):
-        with pytest.raises(CheckpointError, match="damaged"):
-            GraphemeUnits.from_model(alphabet, model)
+        refused(CheckpointError, "damaged", GraphemeUnits.from_model, alphabet, model)
     for model in (b"", b"\xff", b"#version: 0.2\na b c\n", b"#version: 0.2\na x\n", b"a b\n"):
-        with pytest.raises(CheckpointError, match="damaged"):
-            SubwordNMTUnits(alphabet, model)
-    with pytest.raises(CheckpointError, match="missing"):
-        load_units(RECIPES["graphemes-small"], alphabet, None)
+        refused(CheckpointError, "damaged", SubwordNMTUnits, alphabet, model)
+    refused(CheckpointError, "missing", load_units, RECIPES["graphemes-small"], alphabet, None)
 
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "subword_nmt.learn_bpe", None)
-    with pytest.raises(MissingExtraError, match=r"langdiff\[subword-nmt\]"):
-        SubwordNMTUnits.train(["ab ab"], Alphabet("ab"), ratio=1.0)
+    refused(MissingExtraError, r"langdiff\[subword-nmt\]", SubwordNMTUnits.train, ["ab ab"], Alphabet("ab"), ratio=1.0)
 
 
 @pytest.fixture(scope="module")

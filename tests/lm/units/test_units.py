@@ -13,6 +13,7 @@ from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits, caution_about_words
 from langdiff.lm.units.characters import CharacterUnits
+from tests.helpers import refused
 
 SCRIPTS = {
     "latin": "abcdeé.,-'\"",
@@ -138,16 +139,13 @@ def test_a_long_line_is_not_skipped():
 @pytest.mark.parametrize("kind", [CharacterUnits, lambda a: BPEUnits.train(["ab"], a)])
 def test_a_character_outside_the_alphabet_is_an_error(kind):
     units = kind(Alphabet("ab"))
-    with pytest.raises(DataError, match=r"'é' \(U\+00E9\) is outside the alphabet"):
-        units.encode("abé")
+    refused(DataError, r"'é' \(U\+00E9\) is outside the alphabet", units.encode, "abé")
 
 
 def test_a_damaged_or_foreign_model_is_an_error():
     units = BPEUnits.train(["ab ab"], Alphabet("ab"))
-    with pytest.raises(CheckpointError, match="damaged"):
-        BPEUnits(units.alphabet, b"this is no model")
-    with pytest.raises(CheckpointError, match="lacks 1 of 5 symbols"):
-        BPEUnits(Alphabet("abc"), units.model)
+    refused(CheckpointError, "damaged", BPEUnits, units.alphabet, b"this is no model")
+    refused(CheckpointError, "lacks 1 of 5 symbols", BPEUnits, Alphabet("abc"), units.model)
 
 
 def test_caution_where_words_are_not_separated():
@@ -183,5 +181,4 @@ def test_real_verses_are_reversible(language):
     ],
 )
 def test_subwords_that_cannot_be_learned(texts, ratio, error, message):
-    with pytest.raises(error, match=message):
-        BPEUnits.train(texts, Alphabet("ab"), ratio=ratio)
+    refused(error, message, BPEUnits.train, texts, Alphabet("ab"), ratio=ratio)

@@ -12,6 +12,7 @@ from langdiff.regression.check.fold_differences import _permute
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
+from tests.helpers import refused
 
 MONTE_CARLO = 0.02  # of a probability from 4,000 permutations: two and a half standard errors
 
@@ -68,8 +69,7 @@ def test_grouped_fits_of_one_table_are_compared(bits):
     names = [ld.fit(bits, formula="half", edition_info=info), ld.fit(bits)]
     table = ld.compare(names)
     assert table["parameters"].diff().iloc[1] == 2
-    with pytest.raises(DataError, match="different editions"):
-        ld.compare([ld.fit(bits, groups=language), ld.fit(bits)])
+    refused(DataError, "different editions", ld.compare, [ld.fit(bits, groups=language), ld.fit(bits)])
 
 
 def table_of(rng, *, editions=5, documents=100, size=10, folds=5, model_sd=0.0, document_sd=0.0, sigma=0.1):
@@ -170,16 +170,13 @@ def test_a_fold_is_the_fit_of_its_intents():
 
 def test_what_cannot_be_compared():
     table = table_of(np.random.default_rng(8), documents=20, size=5)
-    with pytest.raises(ConfigError, match="cannot take groups"):
-        compare_folds(table, groups={"e0": "a"}, seed=1)
-    with pytest.raises(ConfigError, match="folds='part': intent_info has no such column"):
-        compare_folds(table, folds="part", seed=1)
+    refused(ConfigError, "cannot take groups", compare_folds, table, groups={"e0": "a"}, seed=1)
+    refused(ConfigError, "folds='part': intent_info has no such column", compare_folds, table, folds="part", seed=1)
     with pytest.raises(DataError, match=r"20 of 20 clusters \(document\) are in several folds"):
         compare_folds(table, folds=pd.Series(np.arange(100) % 2, index=table.intents), clusters="document", seed=1)
     with pytest.raises(DataError, match=r"1 fold\(s\) and 5 edition\(s\)"):
         compare_folds(table, folds=pd.Series(1, index=table.intents), seed=1)
-    with pytest.raises(ConfigError, match="seed"):
-        compare_folds(table, seed=None)
+    refused(ConfigError, "seed", compare_folds, table, seed=None)
     with pytest.warns(LangdiffWarning, match="in single folds: standard errors from 4 clusters") as caught:
         compare_folds(table, clusters="document", seed=1, n_permutations=99)
     assert len(caught) == 1

@@ -12,6 +12,7 @@ from langdiff.regression import Blunders, Bootstrap
 from langdiff.regression.check.compare import compare
 from langdiff.regression.check.cross_validate import NEVER, assign_folds, cross_validate
 from langdiff.regression.kernel.connected import edition_components
+from tests.helpers import refused
 
 MODELS = ("1", "2", "2L", "2C")
 
@@ -136,21 +137,14 @@ def test_seed_decides_everything():
 
 def test_bad_settings_are_refused():
     table = wide("2", seed=3, intents=60, editions=5)
-    with pytest.raises(ConfigError, match="n_folds must be at least 2, got 1"):
-        cross_validate(table, n_folds=1, seed=0)
-    with pytest.raises(ConfigError, match="twice: '2'"):
-        cross_validate(table, ["2", "1", "2"], seed=0)
-    with pytest.raises(ConfigError, match="unknown model"):
-        cross_validate(table, ["5"], seed=0)
-    with pytest.raises(DataError, match="no cell can be held out"):
-        cross_validate(table.bits.iloc[:, :2], ["1"], seed=0)
-    with pytest.raises(ConfigError, match=r"n_folds must be at least 2, got 2\.5"):
-        cross_validate(table, ["1"], n_folds=2.5, seed=0)
-    with pytest.raises(ConfigError, match="unknown model '12'"):
-        cross_validate(table, "12", seed=0)
+    refused(ConfigError, "n_folds must be at least 2, got 1", cross_validate, table, n_folds=1, seed=0)
+    refused(ConfigError, "twice: '2'", cross_validate, table, ["2", "1", "2"], seed=0)
+    refused(ConfigError, "unknown model", cross_validate, table, ["5"], seed=0)
+    refused(DataError, "no cell can be held out", cross_validate, table.bits.iloc[:, :2], ["1"], seed=0)
+    refused(ConfigError, r"n_folds must be at least 2, got 2\.5", cross_validate, table, ["1"], n_folds=2.5, seed=0)
+    refused(ConfigError, "unknown model '12'", cross_validate, table, "12", seed=0)
     for seed in (-1, "x", 0.5):
-        with pytest.raises(ConfigError, match="seed must be a whole number from 0 up"):
-            cross_validate(table, ["1"], seed=seed)
+        refused(ConfigError, "seed must be a whole number from 0 up", cross_validate, table, ["1"], seed=seed)
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (5, 4), (3, 6)])
@@ -215,5 +209,4 @@ def test_compare_names_a_list_of_fits_by_their_models():
 @pytest.mark.parametrize(("made_of", "named"), [(lambda fit: fit, "DifficultyFit"), (lambda fit: [fit, 1], "int")])
 def test_compare_says_what_it_takes(made_of, named):
     fit = ld.fit(wide("2", seed=4, intents=40, editions=4))
-    with pytest.raises(DataError, match=f"takes a list of fits, or fits by name .*, not {named}"):
-        compare(made_of(fit))
+    refused(DataError, f"takes a list of fits, or fits by name .*, not {named}", compare, made_of(fit))

@@ -11,6 +11,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import fit_curve
 from langdiff.regression.curves.curve import correlation_intervals
+from tests.helpers import refused
 
 SIZES = (100, 300, 900, 2700)
 EXPONENT = 0.4
@@ -169,12 +170,9 @@ def test_exchange_rate_is_where_the_curves_say_the_same_bits(curve):
     for bad in ({"reference": "xx", "size": 300}, {"reference": "e2", "size": 50}):
         with pytest.raises(ConfigError):
             curve.exchange_rate(**bad)
-    with pytest.raises(ConfigError, match="positive"):
-        curve.exchange_rate("e2", 300, content_ratio={"e1": 0.0})
-    with pytest.raises(ConfigError, match="positive: 'e1'"):
-        curve.exchange_rate("e2", 300, content_ratio={"e1": np.nan})
-    with pytest.raises(ConfigError, match="has not: 'deu'"):
-        curve.exchange_rate("e2", 300, content_ratio={"deu": 1.1})
+    refused(ConfigError, "positive", curve.exchange_rate, "e2", 300, content_ratio={"e1": 0.0})
+    refused(ConfigError, "positive: 'e1'", curve.exchange_rate, "e2", 300, content_ratio={"e1": np.nan})
+    refused(ConfigError, "has not: 'deu'", curve.exchange_rate, "e2", 300, content_ratio={"deu": 1.1})
 
 
 def test_pairs_that_change_places_are_found_and_others_are_not():
@@ -241,12 +239,10 @@ def test_saved_curves_come_back_whole(curve, tmp_path):
     assert again.signature == curve.signature
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {"n_intents": 3}))
-    with pytest.raises(DataError, match="damaged, or edited"):
-        ld.read(path)
+    refused(DataError, "damaged, or edited", ld.read, path)
     document = {key: value for key, value in document.items() if key not in ("sha256", "by_seed")}
     path.write_text(json.dumps(document))
-    with pytest.raises(DataError, match="damaged: KeyError"):
-        ld.read(path)
+    refused(DataError, "damaged: KeyError", ld.read, path)
 
 
 def test_tables_that_do_not_go_together_are_refused(tables):
@@ -263,12 +259,9 @@ def test_tables_that_do_not_go_together_are_refused(tables):
         ({100: tables[100], 300: ld.Surprisals(bits=holes)}, DataError, "lacks other cells"),
         ({100: tables[100], 300: [tables[300]] * 2}, DataError, "2 table"),
     ):
-        with pytest.raises(error, match=message):
-            fit_curve(given, seed=0)
-    with pytest.raises(ConfigError, match="model '3' needs model=Blunders"):
-        fit_curve(tables, model="3", seed=0)
-    with pytest.raises(ConfigError, match="seed"):
-        fit_curve(tables, seed=None)
+        refused(error, message, fit_curve, given, seed=0)
+    refused(ConfigError, "model '3' needs model=Blunders", fit_curve, tables, model="3", seed=0)
+    refused(ConfigError, "seed", fit_curve, tables, seed=None)
 
 
 def test_summary_and_effects_say_what_was_done(curve):
@@ -277,7 +270,5 @@ def test_summary_and_effects_say_what_was_done(curve):
     assert curve.signature in text
     assert curve.effects(900).degrees_of_freedom == pytest.approx(149)
     assert repr(curve).endswith("6 editions × 4 sizes (100 to 2,700), 150 test intents, model 2")
-    with pytest.raises(ConfigError, match="q must be"):
-        curve.changes(q=5)
-    with pytest.raises(ConfigError, match="not a size"):
-        curve.effects(5)
+    refused(ConfigError, "q must be", curve.changes, q=5)
+    refused(ConfigError, "not a size", curve.effects, 5)

@@ -43,11 +43,7 @@ def test_covariance_of_model_1_is_that_of_ols(missing):
     assert_allclose(contrast @ ours @ contrast.T, theirs.cov_params().loc[names, names], rtol=1e-6, atol=1e-12)
 
 
-@given(
-    shape=st.tuples(st.integers(2, 12), st.integers(2, 6)),
-    share=st.floats(0, 0.6),
-    seed=st.integers(0, 2**32 - 1),
-)
+@given(shape=st.tuples(st.integers(2, 12), st.integers(2, 6)), share=st.floats(0, 0.6), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=60, deadline=None)
 def test_normal_equations_hold_and_residuals_add_up(shape, share, seed):
     rng = np.random.default_rng(seed)

@@ -16,6 +16,7 @@ from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.logs.pairing import Pairing
+from tests.helpers import refused
 
 WIDE = {"a": -2.0, "b": -1.0, "c": 0.0, "d": 1.0, "e": 2.0}
 
@@ -67,26 +68,21 @@ def test_chance_is_given_in_several_ways():
     ],
 )
 def test_chance_that_cannot_be(chance, error, message):
-    with pytest.raises(error, match=message):
-        ld.fit_outcomes(plain(drawn()), chance=chance)
+    refused(error, message, ld.fit_outcomes, plain(drawn()), chance=chance)
 
 
 @pytest.mark.filterwarnings("ignore:.*cannot be told from guessing")
 def test_chance_must_be_known_of_all_and_fit_the_model():
     outcomes = drawn()
     lacking = outcomes.with_items(outcomes.items.assign(chance=[np.nan, *[0.25] * 149]))
-    with pytest.raises(DataError, match="1 of 150 items have no number as chance: 'i1'"):
-        ld.fit_outcomes(lacking)
+    refused(DataError, "1 of 150 items have no number as chance: 'i1'", ld.fit_outcomes, lacking)
     both = replace(outcomes, systems=pd.DataFrame({"chance": 0.25}, index=outcomes.systems.index))
-    with pytest.raises(DataError, match="both items and columns"):
-        ld.fit_outcomes(both)
-    with pytest.raises(ConfigError, match="rests on totals"):
-        ld.fit_outcomes(outcomes, model="conditional")
+    refused(DataError, "both items and columns", ld.fit_outcomes, both)
+    refused(ConfigError, "rests on totals", ld.fit_outcomes, outcomes, model="conditional")
     with pytest.raises(DataError, match="choices must be at least 1"):
         ld.fit_outcomes(plain(outcomes).with_items(pd.DataFrame({"choices": 0}, index=outcomes.items.index)))
     fit = ld.fit_outcomes(outcomes)
-    with pytest.raises(DataError, match="these outcomes have no such attribute"):
-        fit.predict(plain(outcomes))
+    refused(DataError, "these outcomes have no such attribute", fit.predict, plain(outcomes))
 
 
 def test_rates_at_a_reciprocal_are_warned_of():
@@ -238,8 +234,7 @@ def test_one_language_leaves_columns_at_chance_out():
     assert "l1@guess" not in fit.systems.index
     assert fit.guessing.loc["l1@guess", "at_chance"]
     weak = outcomes.sel(systems=["l1@guess", "l1@c"])
-    with pytest.raises(DataError, match="too few are left"):
-        ld.fit_outcomes(weak)
+    refused(DataError, "too few are left", ld.fit_outcomes, weak)
 
 
 def test_slopes_and_trials_may_have_chance():
@@ -358,5 +353,4 @@ def test_one_language_has_no_spread_of_translations():
 def test_columns_are_not_explained_as_independent():
     fit = ld.fit_outcomes(ld.simulate_crossed_outcomes(60, 3, 4, seed=1).outcomes)
     table = pd.DataFrame({"size": np.arange(12.0)}, index=fit.abilities.estimate.index)
-    with pytest.raises(ConfigError, match=r"explain two_way\.systems by attributes of systems"):
-        ld.explain(fit.abilities, "size", table)
+    refused(ConfigError, r"explain two_way\.systems by attributes of systems", ld.explain, fit.abilities, "size", table)

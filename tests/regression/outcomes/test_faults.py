@@ -12,6 +12,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression.outcomes import faults
 from langdiff.regression.outcomes.faults import Shares
+from tests.helpers import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*cannot tell a bad translation")
 
@@ -128,22 +129,17 @@ def test_probabilities_of_totals_are_sums_over_answers():
 
 def test_what_few_systems_cannot_tell():
     few = ld.fit_outcomes(planted(2, "none", items=60)[0])
-    with pytest.raises(DataError, match=r"2 system\(s\) cannot tell a bad item from bad luck: 3 systems are needed"):
-        few.items_at_fault()
+    refused(DataError, r"2 system\(s\) cannot tell a bad item from bad luck: 3 systems are needed", few.items_at_fault)
     assert len(few.items_at_fault(fewest=2).frame)
     one = ld.fit_outcomes(planted(9, "none", items=60, languages=1)[0])
-    with pytest.raises(DataError, match="10 systems are needed"):
-        one.items_at_fault()
+    refused(DataError, "10 systems are needed", one.items_at_fault)
     single = ld.fit_outcomes(ld.simulate_crossed_outcomes(60, 6, 1, seed=1).outcomes)
-    with pytest.raises(DataError, match="one system never can"):
-        single.items_at_fault(fewest=2)
+    refused(DataError, "one system never can", single.items_at_fault, fewest=2)
     fit = ld.fit_outcomes(planted(4, "none", items=60)[0])
     for settings, message in (({"q": 0}, "q must be between"), ({"fewest": 1}, "fewest must be a whole number")):
-        with pytest.raises(ConfigError, match=message):
-            fit.items_at_fault(**settings)
+        refused(ConfigError, message, fit.items_at_fault, **settings)
     conditional = ld.fit_outcomes(ld.simulate_outcomes(60, 10, seed=1).outcomes, model="conditional")
-    with pytest.raises(ConfigError, match="by model='rasch' only"):
-        conditional.items_at_fault()
+    refused(ConfigError, "by model='rasch' only", conditional.items_at_fault)
 
 
 @pytest.mark.filterwarnings("default:.*cannot tell a bad translation")

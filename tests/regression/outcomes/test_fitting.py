@@ -15,6 +15,7 @@ from statsmodels.discrete.conditional_models import ConditionalLogit
 
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
+from tests.helpers import refused
 from tests.regression.outcomes.conftest import NAN, A, outcomes_of
 
 WORKED = 1.5e-6  # of numbers given to six digits
@@ -211,8 +212,7 @@ def test_no_variation_is_a_result():
     assert "no variation between items beyond chance" in fit.summary()
     rates = outcomes.totals()["rate"]
     assert_allclose(expit(fit.point.level[0]), rates, atol=1e-9)  # nothing but each system's own rate
-    with pytest.raises(DataError, match="no variation between items beyond chance"):
-        ld.fit_outcomes(outcomes, model="slopes")
+    refused(DataError, "no variation between items beyond chance", ld.fit_outcomes, outcomes, model="slopes")
 
 
 def test_a_profile_sums_to_zero_both_ways_and_is_tested():
@@ -376,8 +376,7 @@ def test_tables_without_estimates_are_named(cells, settings, message):
     if message is None:
         ld.fit_outcomes(outcomes, by=by, **settings)
         return
-    with pytest.raises(DataError, match=message):
-        ld.fit_outcomes(outcomes, by=by, **settings)
+    refused(DataError, message, ld.fit_outcomes, outcomes, by=by, **settings)
 
 
 def test_groups_tried_on_other_systems_are_aliased():
@@ -394,8 +393,7 @@ def test_a_term_that_separates_is_named():
     right[length >= 30] = False  # long items are all wrong
     long = np.where(length >= 30, length - 25.0, 0.0)
     outcomes = outcomes_of(right.astype(float), long=long)
-    with pytest.raises(DataError, match=r"a combination of .*'long' separates what is right"):
-        ld.fit_outcomes(outcomes, formula="long")
+    refused(DataError, r"a combination of .*'long' separates what is right", ld.fit_outcomes, outcomes, formula="long")
 
 
 def test_unlinked_systems_may_be_trusted():
@@ -423,8 +421,7 @@ def test_unlinked_systems_may_be_trusted():
     ],
 )
 def test_options_that_do_not_fit_are_refused(table_b, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        ld.fit_outcomes(table_b, **settings)
+    refused(ConfigError, message, ld.fit_outcomes, table_b, **settings)
 
 
 def test_attributes_must_not_hide_estimates(table_b):
@@ -442,8 +439,7 @@ def test_two_systems_have_no_slopes():
 
 def test_a_group_must_be_known(table_b):
     lacking = table_b.with_items(pd.DataFrame({"construction": ["easy"] * 5 + [None]}, index=table_b.items.index))
-    with pytest.raises(DataError, match="1 of 6 items have no construction: 'i5'"):
-        ld.fit_outcomes(lacking, by="construction")
+    refused(DataError, "1 of 6 items have no construction: 'i5'", ld.fit_outcomes, lacking, by="construction")
 
 
 @pytest.mark.filterwarnings("ignore:Few units")

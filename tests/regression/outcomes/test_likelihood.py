@@ -46,13 +46,7 @@ def rows_of(cells, trials=None, x=None, block=None):
 def point_of(level, slope=(), spread=1.0, loading=None, d=None):
     level = np.atleast_2d(np.array(level, dtype=float))
     log_loading = np.zeros(level.shape[1]) if loading is None else np.log(loading)
-    return Point(
-        level=level,
-        slope=np.array(slope, dtype=float),
-        spread=spread,
-        log_loading=log_loading,
-        d=d,
-    )
+    return Point(level=level, slope=np.array(slope, dtype=float), spread=spread, log_loading=log_loading, d=d)
 
 
 def evaluate(rows, point, *, conditional=False, **settings):

@@ -10,6 +10,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.plots import plot_difficulties, plot_line_follow, plot_two_models, plot_wright_map
 from langdiff.tables.effects import Effects
+from tests.helpers import refused
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +46,7 @@ def test_systems_may_be_named_by_numbers(tmp_path):
 
 
 def test_the_fit_itself_has_no_effects(fit):
-    with pytest.raises(ConfigError, match=r"got OutcomeFit\. Give its abilities, difficulties or profile"):
-        ld.as_effects(fit)
+    refused(ConfigError, r"got OutcomeFit\. Give its abilities, difficulties or profile", ld.as_effects, fit)
 
 
 def test_pictures_take_effects_of_outcomes(fit, outcomes):
@@ -58,8 +58,7 @@ def test_pictures_take_effects_of_outcomes(fit, outcomes):
     other = ld.fit_outcomes(outcomes, model="conditional")
     assert plot_two_models(fit.abilities, other.abilities).get_xlabel().endswith("(log odds)")
     assert plot_line_follow({"marginal": fit.abilities, "conditional": other.abilities}).get_ylabel()
-    with pytest.raises(ConfigError, match="different scales"):
-        plot_two_models(fit.abilities, pd.Series({"s1": 0.1, "s2": 0.2}))
+    refused(ConfigError, "different scales", plot_two_models, fit.abilities, pd.Series({"s1": 0.1, "s2": 0.2}))
 
 
 def test_abilities_can_be_correlated(fit):
@@ -76,8 +75,7 @@ def test_a_wright_map_has_systems_items_and_groups(fit):
     assert [label.get_text() for label in axes.get_xticklabels()] == ["200 items", "5 systems"]
     counted = sum(-bar.get_width() for bar in axes.patches)
     assert counted > 0
-    with pytest.raises(DataError, match="nothing to draw"):
-        plot_wright_map(fit.abilities, pd.Series(dtype=float))
+    refused(DataError, "nothing to draw", plot_wright_map, fit.abilities, pd.Series(dtype=float))
 
 
 @pytest.mark.parametrize(
@@ -109,14 +107,10 @@ def test_damaged_files_are_refused(fit, tmp_path):
         ({"log_likelihood": 0.0}, "damaged, or edited"),
     ]:
         path.write_text(json.dumps(document | change))
-        with pytest.raises(DataError, match=message):
-            ld.read(path, ld.OutcomeFit)
+        refused(DataError, message, ld.read, path, ld.OutcomeFit)
     unsealed = {name: value for name, value in document.items() if name != "sha256"}
     path.write_text(json.dumps(unsealed | {"cells": "many"}))
-    with pytest.raises(DataError, match="damaged: TypeError: cells is 'many'"):
-        ld.read(path, ld.OutcomeFit)
+    refused(DataError, "damaged: TypeError: cells is 'many'", ld.read, path, ld.OutcomeFit)
     path.write_text("{")
-    with pytest.raises(DataError, match="not a saved OutcomeFit, or damaged"):
-        ld.read(path, ld.OutcomeFit)
-    with pytest.raises(DataError, match="cannot be read"):
-        ld.read(tmp_path / "none.json")
+    refused(DataError, "not a saved OutcomeFit, or damaged", ld.read, path, ld.OutcomeFit)
+    refused(DataError, "cannot be read", ld.read, tmp_path / "none.json")

@@ -9,6 +9,7 @@ from scipy.stats import binomtest, ttest_rel
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from tests.helpers import refused
 
 NAMES = [f"i{k}" for k in range(12)]
 PASSAGES = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
@@ -111,8 +112,7 @@ def test_logs_are_compared_and_other_right_answers_refused(tmp_path):
         expected = 100 * (runs[1][name].mean() - runs[0][name].mean())
         assert found["points"].loc[name] == pytest.approx(expected)
     other = write_logs(tmp_path / "other", runs[1], 1 - targets)
-    with pytest.raises(DataError, match="another right answer"):
-        ld.compare_runs(folders[0], other)
+    refused(DataError, "another right answer", ld.compare_runs, folders[0], other)
 
 
 def test_few_shared_items_are_named_and_bad_runs_refused():
@@ -125,10 +125,8 @@ def test_few_shared_items_are_named_and_bad_runs_refused():
         ({"metric": "acc"}, "metric is for files"),
         ({"level": 2}, "level must be"),
     ):
-        with pytest.raises((ConfigError, DataError), match=words):
-            ld.compare_runs(**({"old": old, "new": new} | given))
-    with pytest.raises(ConfigError, match="weights"):
-        ld.compare_runs(outcomes(OLD), outcomes(NEW), clusters=None, weights={"de": 1})
+        refused((ConfigError, DataError), words, ld.compare_runs, **{"old": old, "new": new} | given)
+    refused(ConfigError, "weights", ld.compare_runs, outcomes(OLD), outcomes(NEW), clusters=None, weights={"de": 1})
 
 
 def test_weights_are_checked_with_one_language_too():

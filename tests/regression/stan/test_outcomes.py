@@ -19,6 +19,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.regression import posterior_table
 from langdiff.regression.outcomes import sampling
 from langdiff.regression.stan.engines import Request, sample_pystan
+from tests.helpers import refused
 from tests.regression.outcomes.conftest import B_TRIALS, B, outcomes_of
 from tests.regression.stan.conftest import sample_outcomes
 
@@ -138,8 +139,7 @@ def test_ranks_of_true_values_are_uniform():
 def test_a_separated_table_has_a_posterior(tmp_path):
     cells = pd.DataFrame(ld.simulate_outcomes(40, 3, seed=1).outcomes.successes)
     cells["s3"] = 1.0  # it is always right
-    with pytest.raises(DataError, match="'s3' has all 40 right"):
-        ld.fit_outcomes(ld.Outcomes(successes=cells))
+    refused(DataError, "'s3' has all 40 right", ld.fit_outcomes, ld.Outcomes(successes=cells))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         idata = sample_outcomes(ld.Outcomes(successes=cells), seed=1, **LIMITS)
@@ -166,16 +166,13 @@ def test_a_separated_table_has_a_posterior(tmp_path):
     ],
 )
 def test_options_that_do_not_fit_are_refused(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        sample_outcomes(outcomes_of(B, B_TRIALS), seed=1, **settings)
+    refused(ConfigError, message, sample_outcomes, outcomes_of(B, B_TRIALS), seed=1, **settings)
 
 
 def test_what_cannot_be_sampled_is_said():
     single = ld.simulate_outcomes(20, 3, seed=1).outcomes
-    with pytest.raises(DataError, match="nothing of noise"):
-        sample_outcomes(single, cell_noise=True, seed=1)
-    with pytest.raises(ConfigError, match="prior spread=0"):
-        ld.OutcomePriors(spread=0)
+    refused(DataError, "nothing of noise", sample_outcomes, single, cell_noise=True, seed=1)
+    refused(ConfigError, "prior spread=0", ld.OutcomePriors, spread=0)
 
 
 def test_draws_are_named_and_on_the_published_scale():

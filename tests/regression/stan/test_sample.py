@@ -17,6 +17,7 @@ from langdiff.regression.stan import engines
 from langdiff.regression.stan.draws import import_arviz, posterior_table
 from langdiff.regression.stan.posterior import Priors, prepare
 from langdiff.regression.variants import find_variant
+from tests.helpers import refused
 from tests.regression.stan.conftest import sample
 
 MONTE_CARLO_ERRORS = 3
@@ -296,14 +297,12 @@ def test_too_few_draws_are_not_called_good(incomplete):
     ],
 )
 def test_settings_out_of_range(incomplete, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        sample(incomplete, seed=1, **settings)
+    refused(ConfigError, message, sample, incomplete, seed=1, **settings)
 
 
 def test_improper_posteriors_are_refused():
     bits = pd.DataFrame({"a": [100.0, 52.0, 210.0], "b": [110.0, 54.0, 230.0]})
-    with pytest.raises(DataError, match=r"2 degree\(s\) of freedom .* needs at least 3"):
-        sample(bits, seed=1)
+    refused(DataError, r"2 degree\(s\) of freedom .* needs at least 3", sample, bits, seed=1)
 
 
 def test_missing_extra(incomplete, monkeypatch):
@@ -316,8 +315,7 @@ def test_what_stan_refuses_comes_in_a_line(incomplete, monkeypatch):
     from langdiff.regression.stan.posterior import Posterior
 
     monkeypatch.setattr(Posterior, "start", lambda self, rng: {"a": [np.nan]})
-    with pytest.raises(SolverError, match=r"PyStan could not sample model_2.stan: [^\n]+$"):
-        sample(incomplete, seed=1, **LIMITS)
+    refused(SolverError, r"PyStan could not sample model_2.stan: [^\n]+$", sample, incomplete, seed=1, **LIMITS)
 
 
 def test_what_a_fit_finds_of_clusters_is_told():

@@ -10,6 +10,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from tests.helpers import refused
 
 MADE_UP = Path(__file__).parents[2] / "data" / "logs" / "made_up"
 EXACT = 1e-12
@@ -34,8 +35,7 @@ def test_choices_of_lm_eval():
     assert "no results file" in logs.summary()
     outcomes = logs.outcomes()
     assert outcomes.items["chance"].tolist() == [0.5]
-    with pytest.raises(DataError, match="no texts with bits, only answers"):
-        logs.surprisals()
+    refused(DataError, "no texts with bits, only answers", logs.surprisals)
 
 
 def test_rolling_texts_of_lm_eval():
@@ -45,8 +45,7 @@ def test_rolling_texts_of_lm_eval():
     assert table.bits.iloc[0, 0] == pytest.approx(12.25 / np.log(2), rel=EXACT)
     assert (table.characters.iloc[0, 0], table.bytes.iloc[0, 0]) == (9, 9)
     assert table.eos_bits is None
-    with pytest.raises(DataError, match="no answers, only texts"):
-        logs.outcomes()
+    refused(DataError, "no answers, only texts", logs.outcomes)
 
 
 def test_results_beside_samples_name_the_system(tmp_path):
@@ -106,8 +105,7 @@ def test_a_common_prefix_is_no_content(tmp_path):
 def test_bad_completions(tmp_path, change, message):
     record = lines("completions.jsonl")[0]
     record["response"]["body"]["choices"][0]["logprobs"] |= change
-    with pytest.raises(DataError, match=message):
-        ld.read_logs(write(tmp_path, "c.jsonl", [record]), start="drop")
+    refused(DataError, message, ld.read_logs, write(tmp_path, "c.jsonl", [record]), start="drop")
 
 
 def test_generated_tokens_are_cut_where_the_prompt_is_known(tmp_path):
@@ -159,8 +157,7 @@ def test_prompts_of_a_server_of_vllm_and_bare_numbers(tmp_path):
 )
 def test_bad_prompts_of_vllm(tmp_path, change, message):
     record = lines("vllm.jsonl")[1] | change
-    with pytest.raises(DataError, match=message):
-        ld.read_logs(write(tmp_path, "v.jsonl", [record]))
+    refused(DataError, message, ld.read_logs, write(tmp_path, "v.jsonl", [record]))
 
 
 @pytest.mark.parametrize(
@@ -185,14 +182,12 @@ def test_bad_prompts_of_vllm(tmp_path, change, message):
 )
 def test_what_is_refused(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
-    with pytest.raises(DataError, match=message):
-        ld.read_logs(tmp_path / name)
+    refused(DataError, message, ld.read_logs, tmp_path / name)
 
 
 @pytest.mark.filterwarnings("ignore:zeros")
 def test_minicons_writes_0_for_a_token_without_score(tmp_path):
-    with pytest.raises(ConfigError, match="give the unit of the logarithms"):
-        ld.read_logs(MADE_UP / "minicons_deu.csv")
+    refused(ConfigError, "give the unit of the logarithms", ld.read_logs, MADE_UP / "minicons_deu.csv")
     with pytest.raises(DataError, match="the first token of 1 of 1 texts by unknown has no log-probability"):
         ld.read_logs(MADE_UP / "minicons_deu.csv", unit="nats")
     text = (MADE_UP / "minicons_deu.csv").read_text() + "Ein Haus,ist,2.5\n"
@@ -221,10 +216,8 @@ def test_flat_bits_of_several_systems_keep_what_items_belong_to(tmp_path):
     assert table.bits.loc["1"].to_dict() == {"eng@a": 10, "fin@a": 12, "eng@b": 11, "fin@b": 13}
     assert table.intent_info["document"].to_dict() == {"1": "x"}
     assert logs.surprisals("b").characters.loc["1"].to_dict() == {"eng": 5, "fin": 5}
-    with pytest.raises(ConfigError, match="of 2 systems, 'a', 'b': name one"):
-        logs.surprisals()
-    with pytest.raises(ConfigError, match="no system 'c'"):
-        logs.surprisals("c")
+    refused(ConfigError, "of 2 systems, 'a', 'b': name one", logs.surprisals)
+    refused(ConfigError, "no system 'c'", logs.surprisals, "c")
     (tmp_path / "t.csv").write_text("id,lang,bits\n1,eng,10\n1,eng,11\n")
     with pytest.raises(
         DataError, match=r"t\.csv, line 3: a second text of item '1' in eng by unknown; the first is .*line 2"
@@ -264,18 +257,15 @@ def test_languages_are_told_by_names_of_tasks_or_by_the_user(tmp_path):
     assert list(given.surprisals().editions) == ["German", "Chinese"]
     with pytest.raises(DataError, match="no language is given for 1 task"):
         ld.read_logs(tmp_path, language={"flores_deu_Latn": "German"})
-    with pytest.raises(DataError, match=r"line 1: no key 'tongue'"):
-        ld.read_logs(tmp_path, language="doc tongue")
+    refused(DataError, r"line 1: no key 'tongue'", ld.read_logs, tmp_path, language="doc tongue")
     write(tmp_path, "m/samples_ntrex_deu.jsonl", lines("samples_flores_deu.jsonl"))
-    with pytest.raises(DataError, match=r"2 families of tasks.*flores_\*: 2 task\(s\), 1 texts each; ntrex_deu"):
-        ld.read_logs(tmp_path)
+    refused(DataError, r"2 families of tasks.*flores_\*: 2 task\(s\), 1 texts each; ntrex_deu", ld.read_logs, tmp_path)
 
 
 def test_ends_are_scored_of_all_texts_or_of_none(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("item,language,system,token,bits\n1,x,a,t,3\n1,x,a,,1\n1,x,b,t,2\n")
-    with pytest.raises(DataError, match=r"1 of 2 texts have no end that was scored \(systems 'b'\).*end='drop'"):
-        ld.read_logs(path)
+    refused(DataError, r"1 of 2 texts have no end that was scored \(systems 'b'\).*end='drop'", ld.read_logs, path)
     logs = ld.read_logs(path, end="drop")
     assert logs.stack().bits.loc["1"].tolist() == [3, 2]
     assert "a: the end of 1 texts is left out" in logs.summary()
@@ -290,8 +280,7 @@ def test_a_first_token_is_dropped_of_all_systems(tmp_path):
         for token, bits in rows
     ]
     path.write_text("\n".join(map(json.dumps, records)))
-    with pytest.raises(DataError, match="2 of 2 texts by lacks"):
-        ld.read_logs(path)
+    refused(DataError, "2 of 2 texts by lacks", ld.read_logs, path)
     logs = ld.read_logs(path, start="drop")
     assert logs.stack().bits.to_numpy().tolist() == [[2, 3], [2, 3]]
     assert logs.stack().units.to_numpy().tolist() == [[1, 1], [1, 1]]
@@ -310,8 +299,7 @@ def test_logs_are_written_and_read_again(tmp_path):
     outcomes = ld.read_outcomes(tmp_path / "answers.parquet")
     assert outcomes.successes.to_dict() == answers.outcomes().successes.to_dict()
     assert outcomes.items["chance"].tolist() == [0.5, 0.5]
-    with pytest.raises(DataError, match="the logs have no tokens"):
-        answers.write(tmp_path / "t.parquet", "tokens")
+    refused(DataError, "the logs have no tokens", answers.write, tmp_path / "t.parquet", "tokens")
 
 
 def test_a_continuation_that_is_right_or_wrong_is_an_answer(tmp_path):
@@ -337,16 +325,14 @@ def test_texts_that_cannot_be_used_do_not_hide_answers(tmp_path):
     assert ld.read_outcomes(tmp_path).successes.size == 1
     logs = ld.read_logs(tmp_path)
     assert "texts cannot be used as they are" in logs.summary()
-    with pytest.raises(DataError, match="second"):
-        logs.surprisals()
+    refused(DataError, "second", logs.surprisals)
 
 
 def test_documents_of_texts_are_checked(tmp_path):
     text = lines("samples_flores_deu.jsonl")[0]
     for system in "ab":
         write(tmp_path, f"{system}/samples_flores_deu.jsonl", [text | {"doc_hash": system}])
-    with pytest.raises(DataError, match="not the same document in all files"):
-        ld.read_logs(tmp_path)
+    refused(DataError, "not the same document in all files", ld.read_logs, tmp_path)
     same = [text | {"doc_id": i, "doc": {"id": i, "s": "x"}, "doc_hash": f"h{i}"} for i in range(3)]
     for task in ("flores_deu_Latn", "flores_fra_Latn"):
         write(tmp_path, f"c/samples_{task}.jsonl", same)

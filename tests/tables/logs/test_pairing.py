@@ -11,6 +11,7 @@ from langdiff.base.suspicion import Doubts
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.tables.logs.first_token import intercept, sensitivity
 from langdiff.tables.logs.pairing import check_pairing, find_key
+from tests.helpers import refused
 
 LANGUAGES = ["deu_Latn", "eng_Latn", "fin_Latn", "zho_Hans"]
 
@@ -139,10 +140,8 @@ def test_the_user_names_the_key(tmp_path):
     folder = write(tmp_path, np.random.default_rng(2))
     named = ld.read_outcomes(folder, ["link", "question_number"])
     assert named.pairing.key == ("link", "question_number")
-    with pytest.raises(DataError, match="no key 'uid' of items; keys of the document: 'link'"):
-        ld.read_outcomes(folder, "uid")
-    with pytest.raises(DataError, match=r"Shuffled rows\?"):
-        ld.read_outcomes(folder, "doc_id")
+    refused(DataError, "no key 'uid' of items; keys of the document: 'link'", ld.read_outcomes, folder, "uid")
+    refused(DataError, r"Shuffled rows\?", ld.read_outcomes, folder, "doc_id")
 
 
 def test_chance_is_given_by_hand_or_by_language(tmp_path):
@@ -153,10 +152,8 @@ def test_chance_is_given_by_hand_or_by_language(tmp_path):
     assert ld.read_outcomes(folder, chance=same).items["chance"].unique().tolist() == [0.25]
     with pytest.raises(DataError, match=r"120 item\(s\) have other numbers of choices"):
         ld.read_outcomes(folder, chance=same | {"fin_Latn": 0.2})
-    with pytest.raises(ConfigError, match="from 0 to less than 1"):
-        ld.read_outcomes(folder, chance=1)
-    with pytest.raises(ConfigError, match="no language or task 'x'"):
-        ld.read_outcomes(folder, chance={"x": 0.2})
+    refused(ConfigError, "from 0 to less than 1", ld.read_outcomes, folder, chance=1)
+    refused(ConfigError, "no language or task 'x'", ld.read_outcomes, folder, chance={"x": 0.2})
 
 
 def test_tables_of_several_languages_are_crossed(tmp_path):
@@ -178,8 +175,7 @@ def test_a_metric_takes_the_tasks_that_have_it(tmp_path):
     folder = write(tmp_path, np.random.default_rng(2), systems=1)
     other = folder / "m0" / "samples_squad_deu.jsonl"
     other.write_text(json.dumps({"doc_id": 0, "doc": {}, "filtered_resps": [], "metrics": ["f1"], "f1": 0.5}))
-    with pytest.raises(DataError, match=r"2 metrics: 'acc', 'f1'.*samples each, metrics acc"):
-        ld.read_outcomes(folder)
+    refused(DataError, r"2 metrics: 'acc', 'f1'.*samples each, metrics acc", ld.read_outcomes, folder)
     with pytest.warns(LangdiffWarning, match="1 samples have no metric 'acc' and are left out: those of 'squad_deu'"):
         assert len(ld.read_outcomes(folder, metric="acc").items) == 120
 

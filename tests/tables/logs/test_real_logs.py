@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
+from tests.helpers import refused
 
 REAL = Path(__file__).parents[2] / "data" / "logs" / "real"
 CHARGE = 15.225004943341343  # ld.start_charge of llama-bos
@@ -79,8 +80,7 @@ def test_a_charged_start_token_is_found_and_subtracted():
     assert differ.std() > 0.1
     with pytest.raises(ConfigError, match="needs the model of each system"):
         ld.read_logs(folder, tokenizer=Tokenizer(adds=True), start="subtract")
-    with pytest.raises(ConfigError, match="no system 'other'"):
-        ld.read_logs(folder, tokenizer={"other": Model(1.0)})
+    refused(ConfigError, "no system 'other'", ld.read_logs, folder, tokenizer={"other": Model(1.0)})
 
 
 def test_answers_of_lm_eval_are_paired_by_link_and_number():
@@ -115,8 +115,7 @@ def test_tokens_of_minicons():
 @pytest.mark.filterwarnings(ZEROS)
 def test_tokens_of_minicons_without_a_start_token():
     files = {edition: REAL / "minicons" / "without_start" / f"{edition}.csv" for edition in ("eng_Latn", "deu_Latn")}
-    with pytest.raises(DataError, match="the first token of 24 of 24 texts"):
-        ld.read_logs(files, unit="nats")
+    refused(DataError, "the first token of 24 of 24 texts", ld.read_logs, files, unit="nats")
     table = ld.read_logs(files, unit="nats", start="drop").surprisals()
     with_start = ld.read_logs(
         {edition: path.parents[1] / "with_start" / path.name for edition, path in files.items()}, unit="nats"
@@ -141,5 +140,4 @@ def test_a_damaged_archive_of_inspect(tmp_path):
     content[200] ^= 0xFF  # within the first member; samples come later
     content[2500] ^= 0xFF
     (tmp_path / "a.eval").write_bytes(content)
-    with pytest.raises(DataError, match=r"cannot be read|damaged"):
-        ld.read_logs(tmp_path / "a.eval")
+    refused(DataError, r"cannot be read|damaged", ld.read_logs, tmp_path / "a.eval")

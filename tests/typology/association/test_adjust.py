@@ -2,13 +2,13 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology import adjust, benjamini_hochberg, correlate
+from tests.helpers import refused
 
 P = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -79,11 +79,7 @@ def test_several_calls_become_one_family():
 
 def test_no_test_is_counted_twice_and_bad_arguments_are_named():
     one, _ = results()
-    with pytest.raises(DataError, match=r"6 test\(s\) are duplicated: a lm one pearson"):
-        adjust([one, one])
-    with pytest.raises(ConfigError, match="no results"):
-        adjust([])
-    with pytest.raises(ConfigError, match="alpha"):
-        adjust([one], alpha=1.0)
-    with pytest.raises(DataError, match="between 0 and 1"):
-        benjamini_hochberg(np.array([0.5, 1.5]))
+    refused(DataError, r"6 test\(s\) are duplicated: a lm one pearson", adjust, [one, one])
+    refused(ConfigError, "no results", adjust, [])
+    refused(ConfigError, "alpha", adjust, [one], alpha=1.0)
+    refused(DataError, "between 0 and 1", benjamini_hochberg, np.array([0.5, 1.5]))

@@ -29,8 +29,7 @@ def languages(n, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("test", "oracle"),
-    [("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)],
+    ("test", "oracle"), [("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)]
 )
 def test_figures_are_those_of_scipy(test, oracle):
     d, x, _ = languages(15)

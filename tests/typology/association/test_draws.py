@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import pytest
 import xarray as xr
 from numpy.testing import assert_allclose
 
@@ -12,6 +11,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.effects import Effects
 from langdiff.typology import correlate, propagate_errors
+from tests.helpers import refused
 
 
 def problem(n=15, error=0.0, seed=0, rho=0.6):
@@ -107,19 +107,13 @@ def test_editions_of_a_language_are_averaged_in_every_draw():
 
 def test_bad_input_is_named():
     fit, x = problem()
-    with pytest.raises(ConfigError, match="tests"):
-        propagate_errors(fit, x, tests=["kendall"], seed=0)
-    with pytest.raises(ConfigError, match="at least 99"):
-        propagate_errors(fit, x, n_draws=98, seed=0)
-    with pytest.raises(ConfigError, match="draws come from"):
-        propagate_errors([1], x, seed=0)
-    with pytest.raises(ConfigError, match="no numeric predictor"):
-        propagate_errors(fit, x.map(str), seed=0)
-    with pytest.raises(DataError, match="20 draws"):
-        propagate_errors(pd.DataFrame(np.zeros((20, 15)), columns=x.index), x, seed=0)
+    refused(ConfigError, "tests", propagate_errors, fit, x, tests=["kendall"], seed=0)
+    refused(ConfigError, "at least 99", propagate_errors, fit, x, n_draws=98, seed=0)
+    refused(ConfigError, "draws come from", propagate_errors, [1], x, seed=0)
+    refused(ConfigError, "no numeric predictor", propagate_errors, fit, x.map(str), seed=0)
+    refused(DataError, "20 draws", propagate_errors, pd.DataFrame(np.zeros((20, 15)), columns=x.index), x, seed=0)
     fit.covariance.iloc[0, 0] = np.nan
-    with pytest.raises(DataError, match="no covariance"):
-        propagate_errors(fit, x, seed=0)
+    refused(DataError, "no covariance", propagate_errors, fit, x, seed=0)
 
 
 def test_reasons_and_texts():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology.predictors.external import morphological_counting_complexity as mcc
 from langdiff.typology.predictors.external import read_unimorph
+from tests.helpers import refused
 
 GERMAN_NOUNS = """
 Tag	Tag	N;NOM;SG
@@ -146,17 +147,13 @@ def test_reads_compressed_files_and_columns_of_segmentation(tmp_path):
 def test_lines_that_are_no_triples(tmp_path, text, message):
     path = tmp_path / "deu"
     path.write_text(text)
-    with pytest.raises(DataError, match=message):
-        read_unimorph(path)
+    refused(DataError, message, read_unimorph, path)
 
 
 def test_bad_lexicons_and_options():
-    with pytest.raises(DataError, match=r"lacks column.s. 'features'"):
-        mcc(lexicon(ENGLISH).drop(columns="features"))
-    with pytest.raises(DataError, match="the lexicon is empty"):
-        mcc(lexicon(""))
-    with pytest.raises(ConfigError, match="syncretism must be 'count' or 'merge', got 'yes'"):
-        mcc(lexicon(ENGLISH), syncretism="yes")
+    refused(DataError, r"lacks column.s. 'features'", mcc, lexicon(ENGLISH).drop(columns="features"))
+    refused(DataError, "the lexicon is empty", mcc, lexicon(""))
+    refused(ConfigError, "syncretism must be 'count' or 'merge', got 'yes'", mcc, lexicon(ENGLISH), syncretism="yes")
 
 
 def test_cells_that_are_missing():
@@ -164,5 +161,4 @@ def test_cells_that_are_missing():
     for column in table:
         holed = table.copy()
         holed.loc[1, column] = None
-        with pytest.raises(DataError, match=r"1 of .* rows of the lexicon lack a cell: 1\. Use read_unimorph"):
-            mcc(holed)
+        refused(DataError, r"1 of .* rows of the lexicon lack a cell: 1\. Use read_unimorph", mcc, holed)

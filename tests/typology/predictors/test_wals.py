@@ -6,6 +6,7 @@ import pytest
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology import read_wals
+from tests.helpers import refused
 
 LANGUAGES = """ID,Name,ISO639P3code,Family,ISO_codes,Samples_100,Samples_200
 ger,German,deu,Indo-European,deu,true,true
@@ -130,18 +131,15 @@ def test_broken_tables(folder, name, text, message):
         path.unlink()
     else:
         path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        read_wals(folder)
+    refused(DataError, message, read_wals, folder)
 
 
 def test_files_that_are_no_text(folder):
     (folder / "codes.csv").write_bytes(b"ID,Name\n\xff\xfe,x\n")
-    with pytest.raises(DataError, match=r"codes.csv: cannot be read"):
-        read_wals(folder)
+    refused(DataError, r"codes.csv: cannot be read", read_wals, folder)
     (folder / "codes.csv").unlink()
     (folder / "codes.csv.gz").write_bytes(gzip.compress(CODES.encode())[:-12])
-    with pytest.raises(DataError, match=r"codes.csv.gz: cannot be read"):
-        read_wals(folder)
+    refused(DataError, r"codes.csv.gz: cannot be read", read_wals, folder)
 
 
 def test_places(folder):

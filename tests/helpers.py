@@ -1,0 +1,12 @@
+"""What tests of all packages say in one line."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+
+def refused(error: type[Exception], words: str, call: Callable[..., Any], /, *args: Any, **settings: Any) -> None:
+    """Check that a call ends in an error whose message has the words, a regular expression."""
+    with pytest.raises(error, match=words):
+        call(*args, **settings)
