@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from langdiff.datasets import mielke2019
-from langdiff.experiments import paper_figures
 from langdiff.datasets.published_figures import read_shipped
+from langdiff.experiments import paper_figures
 from langdiff.experiments.paper_figures import DRAWN
 
 
