@@ -111,7 +111,6 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     settings={READER: OF_TABLES},
     renamed=LONG,
     without=("surprisals", "tokenizers", "alpha"),
-    only={"plot": ("measure",)},
     brief="Compare bytes, tokens and bits of the same content.",
 )
 def parity(
@@ -130,7 +129,6 @@ def parity(
             "table of counts (repeat).",
         ),
     ] = None,
-    measure: Annotated[str | None, typer.Option(help="Measure to draw, such as token_premium_NAME.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page with tables and pictures here (.html).")] = None,
 ) -> None:
     """Compare bytes, characters, tokens and bits of the same content with those of one edition.
@@ -153,7 +151,7 @@ def parity(
     files = named_files(tokenizer, "--tokenizer", "tokenizer", "gpt2=tokenizers/gpt2")
     tokenizers = {name: load("langdiff.parity.read_tokenizer")(file) for name, file in files.items()}
     result = load("langdiff.measure_parity")(source, **arguments, surprisals=beside, tokenizers=tokenizers or None)
-    output.show(result, draw=lambda: result.plot(measure))
+    output.show(result, draw=result.plot)
     if report is not None:
         from langdiff.run.report import write_parity_report
 

@@ -71,10 +71,7 @@ def test_every_table(langdiff, trees, table, columns):
 
 def test_every_option_arrives(langdiff, trees):
     (trees / "classes.csv").write_text("relation,class\nlist,many\n")
-    options = (
-        "--procedure rst-parseval --binarization right_mixed --metric R"
-        " --format spans --collapse-unary --table relations"
-    )
+    options = "--binarization right_mixed --metric R --format spans --collapse-unary --table relations"
     files = ["--classes", trees / "classes.csv", "--outcomes", trees / "o.tsv"]
     done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser", *options.split(), *files)
     assert done.code == 0, done.err
