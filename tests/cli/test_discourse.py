@@ -78,8 +78,7 @@ def test_every_option_arrives(langdiff, trees):
     assert "many" in done.out
     assert "[binarization:right_mixed|relations:own#" in done.err
     outcomes = ld.read_outcomes(trees / "o.tsv")
-    assert outcomes.successes.shape == (10, 1)
-    assert outcomes.successes.sum().item() == 5  # R: 3 of 8 and 2 of 2
+    assert outcomes.successes.shape == (5, 1)  # decisions on attachment
     assert set(outcomes.items["document"]) == {"one", "two"}
 
 

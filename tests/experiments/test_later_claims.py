@@ -5,7 +5,7 @@ import pytest
 from langdiff.datasets import xmi2020
 from langdiff.errors import ConfigError
 from langdiff.experiments import reproduce
-from langdiff.experiments.later_papers import LATER
+from langdiff.experiments.claims import LATER
 
 
 def claims(name):
@@ -37,7 +37,7 @@ def test_a_wrong_figure_is_seen(monkeypatch):
         published.figures.loc["de", "xmi_into"] += 0.01
         return published
 
-    monkeypatch.setattr("langdiff.experiments.later_papers.xmi2020", wrong)
+    monkeypatch.setattr("langdiff.experiments.claims.xmi2020", wrong)
     assert reproduce("xmi2020").claims["agreement"].tolist()[0] == "no"
 
 
