@@ -149,7 +149,7 @@ def parity(
     beside = None if bits is source else bits
     arguments = call.arguments("source", *OF_TABLES)
     files = named_files(tokenizer, "--tokenizer", "tokenizer", "gpt2=tokenizers/gpt2")
-    tokenizers = {name: load("langdiff.parity.read_tokenizer")(file) for name, file in files.items()}
+    tokenizers = {name: load("langdiff.parity.tokenizers.read_tokenizer")(file) for name, file in files.items()}
     result = load("langdiff.measure_parity")(source, **arguments, surprisals=beside, tokenizers=tokenizers or None)
     output.show(result, draw=result.plot)
     if report is not None:

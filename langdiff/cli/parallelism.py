@@ -80,10 +80,11 @@ def split(
     Example: langdiff parallelism split sermons/ --share training=0.8 --share test=0.2 --table documents
     """
     from langdiff import parallelism
+    from langdiff.parallelism.splitting import read_tag_counts
 
     if (counts is None) == (not documents):
         raise ConfigError("give documents, or a table of their counts (--counts).")
-    found = parallelism.tag_counts(call(source=documents)) if counts is None else parallelism.read_tag_counts(counts)
+    found = parallelism.tag_counts(call(source=documents)) if counts is None else read_tag_counts(counts)
     result = parallelism.split_documents(found, _shares(share))
     frame = {"documents": result.to_frame, "parts": result.parts, "tests": result.tests}[table]()
     title = {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table]

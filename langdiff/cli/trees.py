@@ -168,7 +168,7 @@ def parse(
 
     Example: langdiff treebanks parse bible/ --udpipe deu=german-gsd.udpipe --udpipe fin=finnish-tdt.udpipe --out parsed
     """
-    from langdiff.treebanks import parse_multitext
+    from langdiff.treebanks.udpipe import parse_multitext
 
     table = parse_multitext(corpus.open(), named_files(model, "--udpipe", "model", "deu=german-gsd.udpipe"), out)
     print_frame(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"}, as_json)

@@ -158,10 +158,8 @@ def belebele2024() -> PublishedFigures:
 
 def _published(name: str) -> PublishedFigures:
     """Return the figures of a paper, which is described in ``published_figures.csv``."""
-    about = read_shipped("published_figures.csv", index_col="name").loc[name]
-    return PublishedFigures(
-        name=name, figures=read_shipped(f"{name}.csv", index_col=0), **{str(key): value for key, value in about.items()}
-    )
+    about: dict[Any, Any] = read_shipped("published_figures.csv").set_index("name").loc[name].to_dict()
+    return PublishedFigures(name=name, figures=read_shipped(f"{name}.csv", index_col=0), **about)
 
 
 def read_shipped(name: str, **options: Any) -> pd.DataFrame:

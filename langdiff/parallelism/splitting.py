@@ -150,21 +150,6 @@ def tag_counts(documents: Mapping[str, Document]) -> pd.DataFrame:
 def read_tag_counts(path: str | Path) -> pd.DataFrame:
     r"""Read counts of tags by document, as `tag_counts` returns them, from a table.
 
-    Parameters
-    ----------
-    path : str or Path
-        Table (``.csv``, ``.tsv``, ``.parquet``) with columns ``document``, ``inner`` and ``outer``.
-
-    Returns
-    -------
-    DataFrame
-        The table, by document, for `split_documents`.
-
-    Raises
-    ------
-    DataError
-        If the table cannot be read, lacks a column, or counts are not numbers.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory

@@ -22,6 +22,7 @@ from langdiff.errors import LangdiffWarning
 from langdiff.run.analysis import Analysis, Figure
 from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.treebank import Treebank
+from langdiff.typology.predictors.languages import language_table
 from langdiff.typology.predictors.wals import Wals
 from tests.golden.make import AREAS, all_cases
 from tests.helpers import refused
@@ -132,7 +133,7 @@ def languages():
         languages=pd.DataFrame(rows, index=pd.Index(["ger"], name="wals")),
         values=pd.DataFrame({"language": ["ger"], "feature": "81A", "number": 1, "label": "a_b & <i>"}),
     )
-    return ld.typology.language_table(["de", "Germann"], wals=wals, features="81A")
+    return language_table(["de", "Germann"], wals=wals, features="81A")
 
 
 MADE_HERE = {

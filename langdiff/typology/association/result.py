@@ -316,27 +316,6 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans
 
     for the m values that are not NaN, sorted (Benjamini and Hochberg 1995). NaN stays NaN and is not counted.
 
-    Parameters
-    ----------
-    p : ndarray, shape (N,)
-        The p-values, between 0 and 1, or NaN.
-    alpha : float
-        False discovery rate, between 0 and 1.
-
-    Returns
-    -------
-    p_adjusted : ndarray, shape (N,)
-        Adjusted p-values.
-    significant : ndarray of bool, shape (N,)
-        Whether each hypothesis is rejected.
-
-    Raises
-    ------
-    ConfigError
-        If alpha is out of range.
-    DataError
-        If a p-value is out of range.
-
     Examples
     --------
     >>> benjamini_hochberg(np.array([0.01, 0.04, np.nan, 0.03]))

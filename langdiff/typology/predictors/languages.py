@@ -96,30 +96,6 @@ def language_table(
     belongs, such as Norwegian. Of several rows the one with most of the features asked for is taken, then the first by
     code of WALS.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Codes or names, such as the editions of a fit; a name that occurs twice has one row.
-    wals : path or Wals, optional
-        Folder of the CLDF tables of WALS; or the result of `langdiff.typology.read_wals`.
-    glottolog : path or Glottolog, optional
-        Folder of Glottolog's tables; or the result of `langdiff.typology.read_glottolog`. Without it family and place
-        are those of WALS.
-    features : str or iterable of str
-        Ids of the WALS features to look up, used with `wals`.
-
-    Returns
-    -------
-    LanguageTable
-        One row per name; names that fit no language have empty rows, and are listed with a suggestion each.
-
-    Raises
-    ------
-    ConfigError
-        If neither source is given, a feature is unknown, or features are given without `wals`.
-    DataError
-        If a source cannot be read, or no name fits a language.
-
     References
     ----------
     Hammarström, Forkel, Haspelmath & Bank (2024), "Glottolog 5.1". Dryer & Haspelmath (2013), "The World Atlas of
