@@ -186,10 +186,6 @@ class Morey2017(Result):
             raise ConfigError(f"tables 2 and 4 are known; got {number!r}.")
         return rows.set_index("system")[METRICS]
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the scores."""
-        return self.scores.copy()
-
     def summary(self) -> str:
         """Format both tables with their marks."""
         lines = ["Published F1 in percent (Morey, Muller and Asher 2017), not computed here; micro averages"]

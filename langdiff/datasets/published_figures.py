@@ -35,10 +35,6 @@ class PublishedFigures(Result):
     source: str
     licence: str
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the figures."""
-        return self.figures.copy()
-
     def summary(self) -> str:
         """Return the description of the figures, their source and their terms."""
         columns = ", ".join(map(str, self.figures.columns))

@@ -192,10 +192,6 @@ class Reproduction(Result):
 
     printing: ClassVar = {"index": False}
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per claim."""
-        return self.claims.copy()
-
     def _tests(self) -> tuple[Correlations, Correlations, Correlations]:
         if self.pearson is None or self.spearman is None or self.wals is None:
             raise ConfigError(f"{self.paper} has no tests; figures and tables are made of {MIELKE} only.")

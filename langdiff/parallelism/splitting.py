@@ -82,10 +82,6 @@ class DocumentSplit(Result):
                 rows.append((part, other, count, statistic, p_value))
         return pd.DataFrame(rows, columns=["part", "other", "count", "statistic", "p_value"])
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the documents with their parts."""
-        return self.documents.copy()
-
     def _table(self) -> pd.DataFrame:
         return rounded(self.parts(), self.digits)
 

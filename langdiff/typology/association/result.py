@@ -83,10 +83,6 @@ class Correlations(Result):
         """Number of tests with a p: the m of Benjamini and Hochberg."""
         return int(self.tests["p"].notna().sum())
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `tests`."""
-        return self.tests.copy()
-
     def categories(self) -> pd.DataFrame:
         """Return mean difficulties of the categories of each categorical predictor (Mielke et al. 2019, Table 2).
 

@@ -55,10 +55,6 @@ class LanguageTable(Result):
     unmatched: pd.DataFrame
     remarks: tuple[str, ...] = ()
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table, one row per name."""
-        return self.table.copy()
-
     def _notes(self) -> Iterator[str]:
         """Yield the names that fit no language, each with its suggestion, and the remarks."""
         rows = list(self.unmatched.itertuples(index=False, name=None))
