@@ -280,17 +280,18 @@ def check_later_claims(paper: str) -> pd.DataFrame:
     """Return one row per claim of a paper, with the columns of `claims.check_claims`."""
     rows, values = [], LATER[paper]()
     table = read_shipped("later_claims.csv", dtype=str, na_values=[])
-    for claim in table[table["paper"] == paper].itertuples(index=False):
-        found = values.get(claim.value, np.nan)
-        value, note = found if isinstance(found, tuple) else (found, claim.note)
+    chosen = table[table["paper"] == paper].drop(columns="paper")
+    for claim, published, allowed, name, note in chosen.itertuples(index=False, name=None):
+        found = values.get(name, np.nan)
+        value, note = found if isinstance(found, tuple) else (found, note)
         if np.isnan(value):
             text, agreement = "", UNAVAILABLE
-        elif claim.allowed:  # the published figures among themselves
-            text, agreement = f"largest difference {value:.2g}", "yes" if value <= float(claim.allowed) else "no"
+        elif allowed:  # the published figures among themselves
+            text, agreement = f"largest difference {value:.2g}", "yes" if value <= float(allowed) else "no"
         else:
-            text = f"{value:.4f}" if claim.published.startswith(".") else f"{value:.6g}"
-            agreement = judge(claim.published, value)
-        rows.append((paper, claim.claim, claim.published, text, agreement, note))
+            text = f"{value:.4f}" if published.startswith(".") else f"{value:.6g}"
+            agreement = judge(published, value)
+        rows.append((paper, claim, published, text, agreement, note))
     return pd.DataFrame(rows, columns=["paper", *COLUMNS])
 
 
@@ -317,7 +318,7 @@ def _tokenization() -> Values:
     spread = counts[["CANINE", "ByT5"]] - 2010
     return {
         "english": (float(english.max()), f"longest: {english.idxmax()}"),
-        **(spread.max() / spread.min()).to_dict(),
+        **{name: float(spread[name].max() / spread[name].min()) for name in ("CANINE", "ByT5")},
         "UTF-32": float((counts["UTF-32"] - counts["CANINE"]).abs().max()),
     }
 
@@ -361,7 +362,7 @@ def _belebele() -> Values:
     for name, values in (("by p", p), ("by rate", q)):
         above = (values < LEVEL).sum()
         found[name] = (float(above.sum()), f"by model {' '.join(map(str, above))}")
-    for name in table:
+    for name in map(str, table):
         found[f"median {name}"] = float(table[name].median() / QUESTIONS)
         found[f"highest {name}"] = float(table[name].max() / QUESTIONS)
     return found
