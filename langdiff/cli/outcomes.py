@@ -111,7 +111,10 @@ def check(
         document = {"outcomes": repr(table), "systems": totals.to_dict(orient="records"), "models": found}
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        print_frame(totals, repr(table), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
+        formats = {"rate": "{:.3f}", "score": "{:.4g}", "sd": "{:.4g}"} | dict.fromkeys(
+            ("items", "trials", "successes"), "{:,}"
+        )
+        print_frame(totals, repr(table), {name: formats[name] for name in totals.columns[1:]})
         for name, words in found.items():
             typer.echo(f"{name} models: {words}")
     if not checked["finite"].any():
@@ -133,7 +136,7 @@ def fit(call: Call, output: Output) -> None:
     """
     output.check(call.offers)
     result = call()
-    output.show(result, draw=result.abilities.plot if call.given["model"] == "conditional" else result.plot)
+    output.show(result, draw=result.abilities.plot if result.structure.conditional else result.plot)
 
 
 @Command(

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -213,6 +214,24 @@ def test_noise_is_below_real_differences(unequal):
     assert frame.at[("size", "few", "many"), "noise"] == max(result.noise.loc[["few", "many"], "size"])
     assert "differences below mean nothing" in result.summary()
     assert "times the words of the smallest" in result.summary()
+
+
+def test_words_for_a_difference(unequal):
+    result = ld.compare_treebanks(unequal, n_repeats=20, seed=0)
+    assert result.words_needed(metric="length")["exponent"].between(0.5, 1.2).all()  # bins are few: near 1
+    parts = result.noise_of_parts
+    assert parts.xs(1, level="part")["mean"].equals(result.noise["mean"])
+    levels = pd.Series({"few": 3.0, "many": 5.0, "other": 1.0}).reindex(parts.index, level="treebank")
+    exact = replace(result, noise_of_parts=parts.assign(mean=levels * parts["words"] ** -0.5))
+    assert exact.words_needed(0.1)["words_needed"].tolist() == pytest.approx([900, 2500, 100])
+    assert "Noise as small as 0.1 needs 100 to 2,500 words" in exact.summary()
+    slow = replace(result, noise_of_parts=parts.assign(mean=levels * parts["words"] ** -0.2))
+    refused(DataError, r"falls too slowly with the words \(exponent 0.20\)", slow.words_needed)
+    assert "No plan: the noise of mean falls too slowly" in slow.summary()
+    refused(ConfigError, "difference must be finite and above 0", result.words_needed, 0)
+    quiet = ld.compare_treebanks(unequal, noise=False)
+    refused(DataError, "mean has no noise in parts of each treebank", quiet.words_needed)
+    assert "Natural is not correct" in quiet.summary()
 
 
 def test_groups_and_order(unequal):

@@ -93,7 +93,7 @@ class LanguageModel:
         Parameters
         ----------
         texts : sequence or Series of str
-            In Unicode normal form C, without final line break.
+            Without final line break; brought to Unicode normal form C if all training texts were in it.
         scoring : Scoring or str, optional
             Whether replaced characters are priced and the state is carried; by default they are priced, and
             each text is scored on its own.

@@ -12,15 +12,20 @@ Where B vanishes along the constant, as in model 1, the products are right up to
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, blas, cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
-from langdiff.base.tolerances import CELLS_AT_A_TIME
+from langdiff.base.tolerances import CELLS_AT_A_TIME, TOLERANCE_OF_ROOTS
 from langdiff.base.types import Floats, Integers
+from langdiff.errors import DataError
 
 WIDE = 2000  # editions above which no matrix of editions × editions is made
+MOST_STEPS = 100  # of a search
 SINGULAR = 1e-10  # of the information on one edition, below which the constant has none
 
 
@@ -339,3 +344,48 @@ def normalized_covariance(covariance: Floats, c: Floats) -> Floats:
     jacobian = np.eye(len(c)) - softmax(c)  # rows: δ_j, columns: c_k
     normalized: Floats = jacobian @ covariance @ jacobian.T
     return normalized
+
+
+class Premiums(NamedTuple):
+    """Logarithms of rates, which average 0, the influence of every row on them, and expected counts."""
+
+    logarithms: Floats  # (J,)
+    influence: Floats  # (I, J)
+    expected: Floats  # (I, J)
+
+
+def two_way_premiums(counts: Floats, exposure: Floats) -> Premiums:
+    """Fit logarithms of rates of columns to counts, given the totals of rows; exposure is 0 where a cell is missing.
+
+    Shapes: counts (I, J); exposure (I, J).
+
+    Examples
+    --------
+    >>> totals = two_way_premiums(np.array([[30.0, 36.0, 30.0]]), np.ones((1, 3)))
+    >>> np.exp(totals.logarithms).round(7).tolist()
+    [0.941036, 1.1292432, 0.941036]
+    """
+    count, totals = counts.shape[1], counts.sum(axis=0)
+    if not (totals > 0).all():
+        raise DataError("a column has no counts, so that it has no rate beside the others. Leave it out.")
+    known = (exposure > 0).astype(float)
+    parts, _ = connected_components(csr_array(known.T @ known), directed=False)
+    if parts > 1:
+        raise DataError(
+            f"columns are in {parts} groups that share no rows: they have no common mean. Compare one group at a time."
+        )
+    of_rows = counts.sum(axis=1, keepdims=True)
+    b = np.log(totals / exposure.sum(axis=0))
+    b -= b.mean()
+    for _ in range(MOST_STEPS):
+        shares = exposure * np.exp(b)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        scores = counts - of_rows * shares
+        expected = of_rows * shares
+        information = np.diag(expected.sum(axis=0)) - expected.T @ shares
+        inverse = np.linalg.inv(information + totals.mean() / count) - 1 / (totals.mean() * count)
+        step = scores.sum(axis=0) @ inverse
+        b = b + step - step.mean()
+        if np.abs(step).max() < TOLERANCE_OF_ROOTS:
+            return Premiums(b, scores @ inverse, expected)
+    raise DataError("rates beside the mean were not found: columns share too few rows with counts.")

@@ -116,6 +116,20 @@ def test_a_tokenizer_that_loses_text_is_a_warning(gpt, tokenizer):
         HuggingFaceLM(gpt, lossy).surprisal(["a cat", "A Cat"])
 
 
+def test_a_tokenizer_that_does_not_see_a_first_space_is_a_warning(gpt, tokenizer, recwarn):
+    raw = tokenizers.Tokenizer(tokenizers.models.BPE())
+    raw.pre_tokenizer, raw.decoder = tokenizers.pre_tokenizers.Metaspace(), tokenizers.decoders.Metaspace()
+    raw.train_from_iterator(["a cat"], tokenizers.trainers.BpeTrainer(special_tokens=["<s>", "</s>"]))
+    blind = transformers.PreTrainedTokenizerFast(tokenizer_object=raw, bos_token="<s>", eos_token="</s>")
+    for seeing in (tokenizer, blind):  # texts without a first space are no matter
+        HuggingFaceLM(gpt, seeing).surprisal(["a cat", " a cat"][: 1 + (seeing is tokenizer)])
+    assert not [each for each in recwarn if "cannot tell" in str(each.message)]
+    with pytest.warns(
+        LangdiffWarning, match="cannot tell 'a cat' from ' a cat': of 1 texts, the first of them intent 1"
+    ):
+        assert HuggingFaceLM(gpt, blind).surprisal(["a cat", " a cat"])["bits"].nunique() == 1
+
+
 def test_no_start_or_end_token(gpt, tokenizer):
     bare = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer.backend_tokenizer)
     refused(ConfigError, r"no bos_token.*by start_token\.", HuggingFaceLM, gpt, bare)
