@@ -3,7 +3,6 @@
 import importlib
 import json
 import pkgutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from html import escape
@@ -59,12 +58,13 @@ class Drawn:
         return draw if result is None else draw.__get__(self.of(result))
 
 
-class Tabular(ABC):
-    """Interface of objects with a tidy table."""
+class Tabular:
+    """Dataclass with a tidy table."""
 
-    @abstractmethod
     def to_frame(self) -> pd.DataFrame:
-        """Return the result as a tidy table, whose numbers are not rounded."""
+        """Return the result as a tidy table, whose numbers are not rounded: its first attribute that is a frame."""
+        values = (getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]  # a dataclass
+        return next(value for value in values if isinstance(value, pd.DataFrame)).copy()
 
 
 class Result(Tabular):
@@ -87,11 +87,6 @@ class Result(Tabular):
         """Register the class under the format name of its files."""
         super().__init_subclass__(**options)
         Result.classes[f"{PREFIX}{cls.__name__}"] = cls
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the result as a tidy table, whose numbers are not rounded: its first attribute that is a frame."""
-        values = (getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]  # a dataclass
-        return next(value for value in values if isinstance(value, pd.DataFrame)).copy()
 
     def _lines(self) -> Iterable[str]:
         """Yield the lines above the table."""
