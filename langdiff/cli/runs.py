@@ -76,7 +76,7 @@ def run(
     from langdiff.run import read_experiment
 
     settings = read_experiment(experiment, remote=remote)
-    from langdiff.run import run_shard  # slow to import, and the file may be none
+    from langdiff.run.runner import run_shard  # slow to import, and the file may be none
 
     out = out or Path("runs") / settings.name
     if shard is not None:

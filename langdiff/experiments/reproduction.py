@@ -110,7 +110,7 @@ def _figure_4(figures: Mielke2019, _: "Reproduction") -> "Figure":
 
 def _figure_5(_: Mielke2019, found: "Reproduction") -> "Figure":
     figure, ax = _figure(1, 7.0, 4.6)
-    found.pearson.plot("mcc", ax, label="morphological counting complexity (cells of inflection)")
+    found._tests()[0].plot("mcc", ax, label="morphological counting complexity (cells of inflection)")
     return figure
 
 
