@@ -187,16 +187,6 @@ def test_version(langdiff):
     assert langdiff("--version").out == f"langdiff {ld.__version__}\n"
 
 
-def test_names_of_pictures_are_checked_before_any_work(langdiff, tmp_path):
-    (tmp_path / "none.csv").touch()
-    done = langdiff("fit", tmp_path / "none.csv", "--plot", tmp_path / "forest.doc")
-    assert done.code == 1
-    assert "unknown kind of picture '.doc'" in done.err
-    done = langdiff("translationese", tmp_path / "none.csv", tmp_path / "none.csv", "--plot", "native.doc")
-    assert done.code == 1
-    assert "unknown kind of picture '.doc'" in done.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "settings"),
     [

@@ -6,7 +6,6 @@ import sys
 import time
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,7 +14,6 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, EditionW
 from langdiff.lm.texts import note_preparation
 from langdiff.regression import Blunders
 from langdiff.run import Experiment, language_models, read_run, run_experiment, runner
-from langdiff.run.html import html_table
 from langdiff.run.report import render_report, write_report
 from langdiff.run.runner import run_shard
 from tests.helpers import refused
@@ -159,14 +157,6 @@ def test_one_model_that_scores_in_two_ways_is_trained_once_and_the_report_tells_
     page = found.report.read_text(encoding="utf-8")
     assert "kneser-ney-2: replaced, %" in page
     assert f"kneser-ney-2: characters replaced as too rare: at most {rates.max():.2f} % ({edition})" in page
-
-
-def test_table_cells_are_escaped():
-    html = html_table(pd.DataFrame({"<b>": ["<script>", "&"], "x": [1.5, np.nan]}))
-    assert "<script>" not in html
-    assert "&lt;script&gt;" in html
-    assert "&lt;b&gt;" in html
-    assert "–" in html
 
 
 def test_a_run_of_another_format_is_refused(tmp_path):

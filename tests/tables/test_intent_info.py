@@ -40,12 +40,6 @@ def test_rows_must_be_those_of_the_bits(table):
     refused(DataError, "several columns 'book'", Surprisals, bits=bits(), intent_info=twice)
 
 
-def test_selection_keeps_them(table):
-    part = table.sel(intents=["41001001", "40001001"], editions=["deu"])
-    assert part.intent_info["chapter"].to_dict() == {"41001001": "41001", "40001001": "40001"}
-    assert Surprisals(bits=bits()).sel(intents=INTENTS[:1]).intent_info is None
-
-
 def test_neither_the_hash_of_bits_nor_a_signature_changes(table):
     plain = Surprisals(bits=bits())
     assert identify_table(table) == identify_table(plain)

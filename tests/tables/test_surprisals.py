@@ -176,12 +176,6 @@ def test_units(tmp_path, unit, bits, wide):
         assert read.bytes is read.replaced is None  # tables of older versions have no such column
 
 
-def test_wide_table_with_missing_cells(tmp_path):
-    (tmp_path / "t.tsv").write_text("intent\teng\tdeu\n1\t2.5\t\n2\t\t3\n")
-    bits = read_surprisals(tmp_path / "t.tsv").bits
-    assert bits.notna().to_numpy().tolist() == [[True, False], [False, True]]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "error", "message"),
     [

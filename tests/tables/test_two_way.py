@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2, t
 
-import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.column_levels import MEAN
 from langdiff.tables.contrasts import Scale
@@ -198,14 +197,6 @@ def test_an_additive_fit_has_no_interaction_but_a_test_of_it_by_scores():
     tested = make(additive=True, interacts=test)
     assert tested.test().loc["interaction", ["by", "p", "flips"]].tolist() == ["sign flips", 0.04, 4096]
     assert f"interaction: {test.words}" in tested.summary().splitlines()
-
-
-def test_it_is_saved_and_read(tmp_path):
-    two_way = make(clusters=20)
-    two_way.save(tmp_path / "two.json")
-    read = ld.read(tmp_path / "two.json")
-    pd.testing.assert_frame_equal(read.flags(), two_way.flags())
-    assert read.summary() == two_way.summary()
 
 
 def test_a_factor_gives_its_covariance():

@@ -190,12 +190,6 @@ def test_bad_files_are_refused_where_they_are_bad(tmp_path, old, new, message):
     refused(DataError, message, read, tmp_path)
 
 
-def test_entities_are_refused(tmp_path):
-    bomb = '<!DOCTYPE session [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n<session>&b;</session>'
-    (tmp_path / "day.xml").write_text(bomb)
-    refused(DataError, "defines entities", read, tmp_path)
-
-
 # --- days drawn at random, against a slow count
 
 

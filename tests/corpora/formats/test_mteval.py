@@ -122,12 +122,6 @@ def test_all_faults_are_reported_and_what_is_faulty_can_be_skipped(tmp_path):
     assert multitext.skipped["line"].tolist() == [15, 9, 10, 14]
 
 
-def test_references_that_differ_can_be_skipped(tmp_path):
-    write(tmp_path, mteval(refset("r1", *ONE), refset("r2", *ONE[:1]), refset("r3", *TWO)))
-    with pytest.warns(LangdiffWarning, match="refsets 'r1' and 'r2' have different segments"):
-        assert list(read(tmp_path, on_error="skip").editions) == ["r1", "r3"]
-
-
 def test_bytes_that_are_not_text(tmp_path):
     (tmp_path / "a.en.sgm").write_bytes(SOURCE.encode().replace(b"Rain", b"R\xe4in"))
     refused(DataError, r"a.en.sgm, line 5: not UTF-8", read, tmp_path)

@@ -240,15 +240,6 @@ def test_a_folder_may_mix_kinds_and_hold_archives(tmp_path):
     ]
 
 
-def test_zip_archives(tmp_path):
-    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
-        archive.write(MADE_UP / "samples_flores_deu.jsonl", "m/samples_flores_deu.jsonl")
-        archive.writestr("m/results_1.json", json.dumps({"model_name": "m/1", "tokenizer_bos_token": None}))
-    logs = ld.read_logs(tmp_path / "logs.zip")
-    assert logs.systems == ["m/1"]
-    assert logs.surprisals().bits.iloc[0, 0] == pytest.approx(17.673, abs=5e-4)
-
-
 def test_languages_are_told_by_names_of_tasks_or_by_the_user(tmp_path):
     for task in ("flores_deu_Latn", "flores_zho_Hans"):
         write(tmp_path, f"m/samples_{task}.jsonl", lines("samples_flores_deu.jsonl"))
