@@ -237,7 +237,7 @@ def _again(fitted: Fitting, table: Surprisals) -> Fitting:
     """Return the same model fitted to another table of the same cells."""
     z = log_bits(table, fitted.design)
     if isinstance(fitted, OwnDispersions):
-        return OwnDispersions(z, fitted.design, fitted.settings, table, fitted.group)
+        return OwnDispersions(fitted.design, fitted.settings, table, fitted.group)
     return Fixed(z, fitted.design, fitted.settings, table)
 
 
