@@ -40,9 +40,9 @@ def test_install_stan(langdiff, monkeypatch, tmp_path):
 
     monkeypatch.setattr(cmdstanpy, "install_cmdstan", install)
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: "cmdstan")
-    done = langdiff("install-stan", "--version", "2.35.0", "--out", tmp_path, "--cores", 1)
+    done = langdiff("install-stan", "--version", "2.35.0", "--out", tmp_path)
     assert (done.code, done.out) == (0, "cmdstan\n")
-    assert asked == {"version": "2.35.0", "dir": str(tmp_path), "cores": 1}
+    assert asked == {"version": "2.35.0", "dir": str(tmp_path), "cores": 2}
 
     def fail(**settings):
         raise OSError("Name or service not known")

@@ -26,7 +26,8 @@ from langdiff.lm import (
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.texts import learn_alphabet, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.run import Experiment, read_status, run_experiment
+from langdiff.run import Experiment, run_experiment
+from langdiff.run.upkeep import read_status
 from tests.helpers import refused
 
 EXACT = 1e-12  # one product either way

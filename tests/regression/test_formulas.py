@@ -12,9 +12,11 @@ from formulaic import model_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from typer.testing import CliRunner
 
 import langdiff as ld
 from langdiff.base.checksums import seal
+from langdiff.cli.app import app
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import Random
 from langdiff.regression.formulas import checked_formula, columns_named, matrix_of
@@ -296,6 +298,22 @@ def test_experiment_files(executed, tmp_path):
             assert str(caught.value).startswith(f"{path}: 'fit.{key}': formula ")
         path.write_text(f"{head}{others}{key} = 'log(length + 1):family'\n")
         assert getattr(read_experiment(path).fit, key) == "log(length + 1):family"
+
+
+def test_the_command(document, outcomes, surprisals, executed, tmp_path):
+    outcomes.save(tmp_path / "o.csv")
+    surprisals.save(tmp_path / "s.csv")
+    TABLE.iloc[:8].set_axis(surprisals.editions).to_csv(tmp_path / "info.csv")
+    for formula in HOSTILE[:12] + HOSTILE[34:40]:
+        for arguments in (
+            ["fit", "s.csv", "--formula", formula, "--edition-info", "info.csv"],
+            ["fit", "s.csv", "--model", "1", "--intents", "random", "--size-formula", formula],
+            ["outcomes", "fit", "o.csv", "--formula", formula],
+            ["outcomes", "check", "o.csv", "--formula", formula],
+        ):
+            done = CliRunner().invoke(app, arguments)
+            assert done.exit_code == 1, (arguments, done.output)
+            assert "formula " in done.output, done.output
 
 
 def test_categories_count_with_their_values():

@@ -5,7 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from langdiff.run import Experiment, clean_run, read_run, read_status, run_experiment, verify_run
+from langdiff.run import Experiment, read_run, run_experiment, verify_run
+from langdiff.run.upkeep import clean_run, read_status
 
 SETTINGS = {
     "name": "curve",

@@ -8,7 +8,8 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.run import Experiment, clean_run, read_run, read_status, run_experiment, verify_run
+from langdiff.run import Experiment, read_run, run_experiment, verify_run
+from langdiff.run.upkeep import clean_run, read_status
 
 FOLDED = {
     "name": "folded",

@@ -13,8 +13,9 @@ import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, EditionWarning, LangdiffError
 from langdiff.lm.texts import note_preparation
 from langdiff.regression import Blunders
-from langdiff.run import Experiment, language_models, read_run, run_experiment, run_shard, runner, write_report
-from langdiff.run.report import render_report
+from langdiff.run import Experiment, language_models, read_run, run_experiment, runner
+from langdiff.run.report import render_report, write_report
+from langdiff.run.runner import run_shard
 from tests.helpers import refused
 
 SMALL = {

@@ -306,3 +306,19 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     usual = (["--lm", "char-small"], ["--max-replaced", "0.05"])  # also where they are what is usual
     for ours in (["--lm", "bpe-small"], ["--scoring", "unpriced"], ["--max-replaced", "0.2"], *usual):
         assert f"{ours[0]} is of no use with --hf" in langdiff(*arguments, *ours).said
+
+
+def test_bits_of_a_training_are_written_and_read(gpt, tokenizer, tmp_path):
+    path = tmp_path / "bits.jsonl"
+    texts = {"eng": verses("eng", 20, 4), "ell": verses("ell", 20, 4)}
+    multitext = ld.read_frame(pd.DataFrame({name: pd.Series(list(each)) for name, each in texts.items()}))
+    callback = ld.lm.TrainingBits(multitext, tokenizer, path)
+    gpt.train()
+    for step in (10, 20, 10):  # a run that was resumed
+        written = callback(gpt, step)
+    assert gpt.training
+    gpt.eval()
+    found = ld.lm.read_training(path)
+    assert list(found) == [10, 20]
+    assert_allclose(found[10].bits.to_numpy(), written.bits.to_numpy())
+    assert found[10].bytes["eng"].tolist() == written.bytes["eng"].tolist()
