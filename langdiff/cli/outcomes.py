@@ -112,7 +112,10 @@ def check(
         document = {"outcomes": repr(table), "systems": totals.to_dict(orient="records"), "models": found}
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
-        print_frame(totals, repr(table), {"rate": "{:.3f}", "items": "{:,}", "trials": "{:,}", "successes": "{:,}"})
+        formats = {"rate": "{:.3f}", "score": "{:.4g}", "sd": "{:.4g}"} | dict.fromkeys(
+            ("items", "trials", "successes"), "{:,}"
+        )
+        print_frame(totals, repr(table), {name: formats[name] for name in totals.columns[1:]})
         for name, words in found.items():
             typer.echo(f"{name} models: {words}")
     if not checked["finite"].any():
@@ -125,20 +128,9 @@ def check(
     reads={"outcomes": Tables},
     kinds={"model": str},
     without=("allow_unlinked",),
-    only={"errors bootstrap": ("n_resamples",), "explain or out": ("systems",), "without as_json": ("contrast",)},
+    only={"errors bootstrap": ("n_resamples",), "without as_json": ("contrast",)},
 )
-def fit(
-    call: Call,
-    output: Output,
-    systems: Annotated[
-        Path | None,
-        typer.Option(help="Attributes of systems (.csv, .tsv), systems in the first column.", callback=existing),
-    ] = None,
-    explain: Annotated[
-        str | None, typer.Option(help="Formula over attributes of systems that is to explain abilities: log(size).")
-    ] = None,
-    contrast: list[str] | None = None,
-) -> None:
+def fit(call: Call, output: Output, contrast: list[str] | None = None) -> None:
     """Fit abilities of systems and difficulties of items or groups of items.
 
     With --contrast "large - small", or "fin@large - deu@large", two systems, languages or columns are compared.
@@ -147,37 +139,24 @@ def fit(
 
     Example: langdiff outcomes fit samples/ --contrast "large - small" --out leaderboard.tex
     """
-    import pandas as pd
-
-    import langdiff as ld
     from langdiff.base.result import Printed
     from langdiff.tables.crossing import grid_of_contrasts
 
     output.check(call.offers)
-    table = call.read("outcomes")
-    result = call(
-        outcomes=table if systems is None else table.with_systems(read_attributes(systems, distinct=True)),
-    )
-    draw = result.abilities.plot if call.given["model"] == "conditional" else result.plot
-    frame, (*shown, details) = result.to_frame(), result.tables()
+    result = call()
+    *shown, details = result.tables()
     if contrast:
         caption = "Contrasts, ± standard error: log odds of a right answer, and points of the expected rates"
         shown.append(Shown(grid_of_contrasts(result.contrasts(contrast)), "contrasts", caption))
-    if explain is not None:
-        explained = ld.explain(result.abilities, explain, result.systems)
-        *lines, last = explained._lines()
-        shown += [one._replace(caption=" ".join([*lines, last])) for one in explained.tables()]
-        terms = explained.to_frame().rename_axis("name").reset_index().assign(parameter="explained")
-        frame = pd.concat([frame, terms], ignore_index=True)
-    made = Printed(of=result, frame=frame, lines=tuple(result._lines()), shown=(*shown, details))
-    output.show(result, draw=draw, shown=made)
+    draw = result.abilities.plot if result.structure.conditional else result.plot
+    output.show(result, draw=draw, shown=Printed(of=result, shown=(*shown, details)))
 
 
 @Command(
     outcomes,
     "langdiff.sample_outcomes",
     reads={"outcomes": Tables},
-    without=("priors", "inits"),
+    without=("cell_noise", "priors", "inits"),
 )
 def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """Draw abilities and difficulties from their posterior with Stan, for small or separated tables.

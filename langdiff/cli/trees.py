@@ -68,9 +68,9 @@ def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
     treebanks,
     "langdiff.compare_treebanks",
     settings={"langdiff.read_treebank": ("strict", "trust")},
-    renamed={"alpha": "smoothing", "noise": "halves"},
     without=(
-        *("treebanks", "size_bin", "label", "statistics", "adjacent", "width_by", "divergence", "base", "rescale"),
+        *("treebanks", "size_bin", "label", "levels", "ancestors", "statistics", "adjacent", "width_by", "divergence"),
+        *("alpha", "base", "rescale", "noise"),
     ),
 )
 def compare(
@@ -98,7 +98,7 @@ def compare(
     banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
     result = ld.compare_treebanks(banks, **call.arguments("strict", "trust"))
     if out is not None:
-        _write(result, out, cluster, call.given["noise"])
+        _write(result, out, cluster)
         typer.echo(f"Tables and pictures: {out}", err=True)
     if as_json or as_tsv:
         _print_numbers(result.to_frame(), as_tsv, as_json)
@@ -118,7 +118,7 @@ def _print_numbers(
         print_frame(frame, title, formats or {})
 
 
-def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) -> None:
+def _write(result: "TreebankComparison", out: Path, cluster: bool) -> None:
     """Write divergences, sizes and counts as TSV, maps and profiles as SVG."""
     import pandas as pd
 
@@ -132,8 +132,7 @@ def _write(result: "TreebankComparison", out: Path, cluster: bool, noise: bool) 
         write_text(out / f"{name}.tsv", guarded(frame).to_csv(sep="\t", index=False))
     write_text(out / "settings.txt", f"{result.signature}\n")
     save_picture(lambda: result.plot(order=order), out / "mean.svg")
-    if noise:
-        save_picture(lambda: result.plot(order=order, noise=True), out / "noise.svg")
+    save_picture(lambda: result.plot(order=order, noise=True), out / "noise.svg")
     save_picture(lambda: load("langdiff.plots.plot_metric_maps")(result, order=order).flat[0], out / "metrics.svg")
     for name, profile in result.profiles.items():
         save_picture(partial(_draw_profile, profile), out / f"profile-{name}.svg")
@@ -169,7 +168,7 @@ def parse(
 
     Example: langdiff treebanks parse bible/ --udpipe deu=german-gsd.udpipe --udpipe fin=finnish-tdt.udpipe --out parsed
     """
-    from langdiff.treebanks import parse_multitext
+    from langdiff.treebanks.udpipe import parse_multitext
 
     table = parse_multitext(corpus.open(), named_files(model, "--udpipe", "model", "deu=german-gsd.udpipe"), out)
     print_frame(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"}, as_json)
@@ -203,10 +202,6 @@ def evaluate(
     table: Literal[
         "scores", "details", "averagings", "procedures", "relations", "differences", "similarity", "left-out"
     ] = "scores",
-    procedure: Annotated[
-        Literal["rst-parseval", "parseval", "both"],
-        typer.Option(help="RST-Parseval (all nodes), Parseval on attachment decisions, or both."),
-    ] = "both",
     outcomes: Path | None = None,
     as_json: Json = False,
 ) -> None:
@@ -231,10 +226,9 @@ def evaluate(
     systems = {
         name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")
     }
-    procedures = ("rst-parseval", "parseval") if procedure == "both" else (procedure,)
     arguments = call.arguments("reference", "predictions", "classes", "metric", "averaging", *read)
-    result = load(call.command.function)(gold, systems, classes=classes, procedures=procedures, **arguments)
-    last: Any = procedures[-1]
+    result = load(call.command.function)(gold, systems, classes=classes, **arguments)
+    last: Any = result.procedures[-1]
     comparing = {"procedure": last, "metric": given["metric"], "averaging": given["averaging"]}
     if outcomes is not None:
         result.outcomes(last, given["metric"]).save(outcomes)

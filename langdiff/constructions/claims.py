@@ -33,10 +33,6 @@ class CheckedClaims(Result):
 
     table: pd.DataFrame
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `table`."""
-        return self.table
-
     def tables(self) -> list[Shown]:
         """Return the claims with their truth values and the deciding cells."""
         shown = [*self.table.columns.drop(["true", "cells"]), "cells"]

@@ -160,10 +160,6 @@ class Agreement(Result):
     table: pd.DataFrame
     differences: pd.DataFrame
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `table`."""
-        return self.table
-
     def tables(self) -> list[Shown]:
         """Return the table, and the first ten differences."""
         rest = len(self.differences) - MOST_DIFFERENCES

@@ -82,10 +82,6 @@ class DocumentSplit(Result):
                 rows.append((part, other, count, statistic, p_value))
         return pd.DataFrame(rows, columns=["part", "other", "count", "statistic", "p_value"])
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the documents with their parts."""
-        return self.documents.copy()
-
     def _table(self) -> pd.DataFrame:
         return rounded(self.parts(), self.digits)
 
@@ -151,21 +147,6 @@ def tag_counts(documents: Mapping[str, Document]) -> pd.DataFrame:
 
 def read_tag_counts(path: str | Path) -> pd.DataFrame:
     r"""Read counts of tags by document, as `tag_counts` returns them, from a table.
-
-    Parameters
-    ----------
-    path : str or Path
-        Table (``.csv``, ``.tsv``, ``.parquet``) with columns ``document``, ``inner`` and ``outer``.
-
-    Returns
-    -------
-    DataFrame
-        The table, by document, for `split_documents`.
-
-    Raises
-    ------
-    DataError
-        If the table cannot be read, lacks a column, or counts are not numbers.
 
     Examples
     --------

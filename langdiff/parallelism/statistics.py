@@ -46,10 +46,6 @@ class ParallelismStatistics(Result):
         """Numbers of pairs by overlap in ten bins of width 0.1, the last closed; shape (10,)."""
         return np.bincount(self.pairs["bin"], minlength=N_BINS)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table."""
-        return self.table.copy()
-
     def _table(self) -> pd.DataFrame:
         cells = zip(self.table["value"], self.table["std"], strict=True)
         shown = [f"{value:,g}" if np.isnan(std) else f"{value:.2f} ± {std:.2f}" for value, std in cells]

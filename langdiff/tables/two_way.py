@@ -15,6 +15,7 @@ from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
+from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS, en, grid_of_board, grid_of_cells, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
@@ -178,8 +179,9 @@ class TwoWay(ColumnLevels, Result):
         DataFrame
             Indexed by ``language`` and ``system``, the hardest first: ``estimate``, ``std_error``, ``low`` and ``high``
             (simultaneous), for nats ``percent``; ``p`` of the cell by itself, ``p_adjusted`` (max-t), ``q``; and
-            ``flag``: ``"harder"``, ``"easier"`` or empty. Where there are columns at chance, their rows come last, with
-            the end ``low`` alone, and all have a ``kind``: ``"measured"`` or ``"bound"``.
+            ``flag``: ``"harder"``, ``"easier"`` (of scores ``"higher"``, ``"lower"``) or empty. Where there are columns
+            at chance, their rows come last, with the end ``low`` alone, and all have a ``kind``: ``"measured"`` or
+            ``"bound"``.
 
         Raises
         ------
@@ -198,9 +200,8 @@ class TwoWay(ColumnLevels, Result):
         for name, value in (("q", q), ("level", level)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
                 raise ConfigError(f"{option(name)} must be between 0 and 1, got {value!r}.")
-        percent = self.scale.unit == "nats"
         order = falling(self._residual(self.levels.to_numpy(dtype=float)), self.levels.index)
-        found = flag_cells(self._cells, self._index[order], q=q, level=level, maxima=self._maxima, percent=percent)
+        found = flag_cells(self._cells, self._index[order], self.scale, q=q, level=level, maxima=self._maxima)
         return found if self.bounds is None else self._with_bounds(found, "interaction")
 
     def pairs(
@@ -354,7 +355,7 @@ class TwoWay(ColumnLevels, Result):
             {"low": cells[f"{of}_low"].to_numpy() - centre}, pd.MultiIndex.from_frame(cells[list(LEVELS)])
         )
         if "flag" in measured:
-            rows["flag"] = np.where(rows["low"] > 0, HARDER, "")
+            rows["flag"] = np.where(rows["low"] > 0, FLAGS["hardest"][0], "")
         found: pd.DataFrame = pd.concat([measured.assign(kind="measured"), rows.assign(kind="bound")])
         return found
 
@@ -376,7 +377,7 @@ class TwoWay(ColumnLevels, Result):
         found = [self._board(of) for of in ("systems", "languages") if self.columns[of[:-1]].nunique() > 1]
         cells, sign = self.to_frame(), -1 if self._abler else 1
         unit = "percent" if self.scale.unit == "nats" else self.scale.unit
-        what = "Ability" if self._abler else "Difficulty"
+        what = self.system_scale.quantity.replace("_", " ").capitalize()
         order = [self.leaderboard(of).index for of in ("languages", "systems")]
         if self.columns["language"].nunique() == 1 or len(order[0]) > MOST_SHOWN:
             return found
@@ -396,7 +397,7 @@ class TwoWay(ColumnLevels, Result):
 
     def _board(self, of: str) -> Shown:
         effects = self.effects(of)
-        what = f"{effects.scale.quantity.capitalize()} of {of}"
+        what = f"{effects.scale.quantity.replace('_', ' ').capitalize()} of {of}"
         together = "intervals and ranks hold together (95 %)" if effects.known else "errors are not known"
         notes = [f"{of.capitalize()}: {JointTest(*self.test().loc[of].iloc[:-1]).words}."]
         notes += [self.cells.words] if of == "systems" and self.cells.words else []
@@ -449,11 +450,11 @@ def factor_of(covariance: Floats) -> Floats:
     return root
 
 
-HARDER, EASIER = "harder", "easier"  # flags of cells
+FLAGS = {"hardest": ("harder", "easier")}  # of cells; others are higher or lower than the sum
 
 
 def flag_cells(
-    family: Family, names: pd.Index, *, q: float, level: float, maxima: Floats, percent: bool
+    family: Family, names: pd.Index, scale: Scale, *, q: float, level: float, maxima: Floats
 ) -> pd.DataFrame:
     """Return one row per cell, with an interval that holds for all cells together, and a flag."""
     from scipy.stats import false_discovery_control
@@ -465,11 +466,11 @@ def flag_cells(
         "low": family.estimate - half,
         "high": family.estimate + half,
     }
-    if percent:
+    if scale.unit == "nats":
         columns["percent"] = 100 * np.expm1(family.estimate)
     frame = pd.DataFrame(columns | {"p": family.p_value, "p_adjusted": family.adjusted(maxima)}, index=names)
     frame["q"] = false_discovery_control(family.p_value) if len(frame) else 1.0
-    sign = np.where(family.estimate > 0, HARDER, EASIER)
+    sign = np.where(family.estimate > 0, *FLAGS.get(scale.first, ("higher", "lower")))
     frame["flag"] = np.where(frame["q"] <= q, sign, "")
     return frame.sort_values("estimate", ascending=False, kind="stable")
 
@@ -491,7 +492,7 @@ def rank_best(effects: Effects) -> pd.DataFrame:
     if effects.scale.unit == "nats":
         frame["percent"] = found["percent"]
     count = len(frame)
-    highest = effects.scale.quantity == "ability"
+    highest = effects.scale.first != "hardest"
     estimate = effects.estimate.reindex(frame.index)
     frame["rank"] = (-estimate if highest else estimate).rank(method="min").astype(int)
     if known:

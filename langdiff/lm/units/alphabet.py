@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from itertools import chain
 from math import log2
 from typing import ClassVar
+from unicodedata import is_normalized, normalize
 
 import regex
 
@@ -63,6 +64,9 @@ class Alphabet:
         The symbol that stands for every other character.
     min_count : int, optional
         Occurrences that a character needed in training to be kept, if the alphabet is that of a training text.
+    composed : bool
+        Whether texts are brought to Unicode normal form C first, as all of the training text was: e with a combining
+        acute is é.
 
     Raises
     ------
@@ -76,11 +80,14 @@ class Alphabet:
     ' ab◊'
     >>> alphabet.apply("a\nbé")
     'a b◊'
+    >>> Alphabet("aé").apply("ae\u0301")
+    'aé'
     """
 
     characters: str
     replacement: str = "◊"
     min_count: int | None = field(default=None, compare=False)
+    composed: bool = True
 
     REPLACEMENTS: ClassVar[str] = "◊□¤�"  # the first that the training text does not have is taken
 
@@ -104,14 +111,16 @@ class Alphabet:
         if min_count is not None and min_count < 1:
             raise ConfigError(f"min_count must be at least 1, got {min_count}.")
         counts: Counter[str] = Counter()
+        composed = True
         for text in texts:
             counts.update(text)
+            composed = composed and is_normalized("NFC", text)
         if min_count is None:
             min_count = _threshold(counts)
         candidates = chain(cls.REPLACEMENTS, map(chr, range(0xE000, 0xF900)))  # at worst a private one
         replacement = next(symbol for symbol in candidates if symbol not in counts)
         kept = (c for c, count in counts.items() if count >= min_count and not c.isspace())
-        return cls("".join(sorted(kept)), replacement, min_count)
+        return cls("".join(sorted(kept)), replacement, min_count, composed)
 
     @cached_property
     def symbols(self) -> str:
@@ -124,8 +133,13 @@ class Alphabet:
 
     def apply(self, text: str) -> str:
         """Replace white space by a space and characters outside the alphabet by the replacement symbol."""
+        text = self.normal(text)
         # a table of the text's own few distinct characters: str.translate does the rest in C
         return text.translate({ord(c): self._image(c) for c in set(text)})
+
+    def normal(self, text: str) -> str:
+        """Return a text in the normal form of the training text."""
+        return normalize("NFC", text) if self.composed else text
 
     def _image(self, character: str) -> str:
         if character in self._kept:
@@ -142,6 +156,7 @@ class Alphabet:
         >>> round(Alphabet("ab").replaced_bits("ab жé"), 2)  # log2(508) + log2(1653)
         19.68
         """
+        text = self.normal(text)
         return sum(self.price(text[place], scripts=scripts) for place in self.replaced_at(text))
 
     def price(self, character: str, *, scripts: bool = False) -> float:
@@ -172,14 +187,14 @@ class Alphabet:
         return frozenset(map(script_of, self.characters))
 
     def replaced_at(self, text: str) -> list[int]:
-        """Return the positions of the characters of a text that `apply` replaces by the symbol.
+        """Return the positions of the characters of a text, in its `normal` form, that `apply` replaces by the symbol.
 
         Examples
         --------
         >>> Alphabet("ab").replaced_at("ab xé")
         [3, 4]
         """
-        return [place for place, c in enumerate(text) if c not in self._kept and not c.isspace()]
+        return [place for place, c in enumerate(self.normal(text)) if c not in self._kept and not c.isspace()]
 
     def out_of_alphabet_rate(self, texts: Sequence[str]) -> float:
         """Return the fraction of characters (white space counted) that `apply` replaces by the symbol.

@@ -130,10 +130,6 @@ class TaggerSearch(Result):
     best: Tagger
     seed: int
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per trial; see `trials`."""
-        return self.trials.copy()
-
     def save(self, directory: str | Path) -> None:
         """Write the best tagger, which `langdiff.read` reads, and the trials in ``trials.csv``.
 

@@ -32,7 +32,8 @@ from langdiff.regression.outcomes.inference import (
     part_of,
 )
 from langdiff.regression.outcomes.integrals import patterns
-from langdiff.tables.contrasts import Scale, shares
+from langdiff.regression.outcomes.likelihoods import ABILITIES, DIFFICULTIES
+from langdiff.tables.contrasts import shares
 from langdiff.tables.crossing import LEVELS, SIGN, en
 from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 NODES = 60
 MOST_SAID = 3  # systems of which a sentence each is said
 DIFFERENT = 0.05  # p of a profile that is said to differ
-ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
-DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", centre="mean")
 
 
 class Rates(NamedTuple):
@@ -75,7 +74,7 @@ def rates_of(fit: "OutcomeFit") -> Rates:
     """Return rates by group with their derivatives."""
     if fit.structure.conditional:
         raise ConfigError(
-            f"the conditional model knows no distribution of items; fit {option('model', 'rasch')} for that."
+            f"model {fit.model!r} knows no rates over a distribution of items: use {option('model', 'rasch')}."
         )
     design, systems = fit.design(fit.items), fit.systems.index
     nothing = pd.DataFrame(np.nan, fit.items.index, systems)
@@ -159,7 +158,8 @@ class Crossed:
     def two_way(self) -> TwoWay:
         """Levels of the columns split into languages, systems and interaction, where there are several languages.
 
-        Languages and interaction are difficulties, systems abilities, all in log odds. Systems with columns at chance
+        Languages and interaction are difficulties, systems abilities, all in log odds; of scores all are on their
+        scale, and of counts logarithms of rates. Systems with columns at chance
         are set aside, so that means are over the same systems; see `bounds`.
 
         Examples
@@ -182,10 +182,13 @@ class Crossed:
         kept = columns["language"].isin(columns.loc[compared, "language"])
         if columns.loc[compared, "language"].isin(bounds["language"]).all():  # no language has all systems
             kept &= compared
+        scale = self._fit.structure.likelihood.scale
+        harder = scale == ABILITIES  # levels are difficulties, and those of scores and counts as they are
+        signed = (-1 if harder else 1) * np.eye(len(kept))[kept]
         return TwoWay(
-            cells=abilities.linear(-np.eye(len(kept))[kept], columns.index[kept], DIFFICULTIES),
+            cells=abilities.linear(signed, columns.index[kept], DIFFICULTIES if harder else scale),
             columns=columns[kept],
-            system_scale=ABILITIES,
+            system_scale=scale,
             additive=self._fit.additive,
             interacts=None if profiles is None else JointTest(*profiles.loc[INTERACTION, list(JointTest._fields)]),
             system_bounds=self._fit.bounds,

@@ -15,7 +15,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.columns import words_of_chance
-from langdiff.regression.outcomes.crossed import ABILITIES, DIFFICULTIES, Crossed, expected_rates, with_bounds
+from langdiff.regression.outcomes.crossed import Crossed, expected_rates, with_bounds
 from langdiff.regression.outcomes.design import ItemDesign, design_items
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.inference import (
@@ -29,7 +29,7 @@ from langdiff.regression.outcomes.inference import (
     LikelihoodsCompared,
     part_of,
 )
-from langdiff.regression.outcomes.likelihoods import Structure, saved_model
+from langdiff.regression.outcomes.likelihoods import DIFFICULTIES, Structure, saved_model
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS, SIGN, en, grid_of_board, table_of
 from langdiff.tables.effects import Effects
@@ -140,15 +140,15 @@ class OutcomeFit(Crossed, Result):
     errors: ErrorRecord
     items: pd.DataFrame
     systems: pd.DataFrame
-    by: str | None
-    formula: str | None
-    interaction: str | None
+    by: str | None = None
+    formula: str | None = None
+    interaction: str | None = None
     log_likelihood: float
-    variation: LikelihoodRatio | None
+    variation: LikelihoodRatio | None = None
     translations: LikelihoodRatio | None = None
-    overdispersion: LikelihoodRatio | None
-    interacts: JointTest | None
-    compared: LikelihoodsCompared | None
+    overdispersion: LikelihoodRatio | None = None
+    interacts: JointTest | None = None
+    compared: LikelihoodsCompared | None = None
     cells: int
     trials: int
     converged: bool
@@ -177,8 +177,8 @@ class OutcomeFit(Crossed, Result):
 
     @property
     def abilities(self) -> Effects:
-        """Abilities of the systems, log odds, averaging 0."""
-        return self._effects(ABILITY, "system", ABILITIES)
+        """Abilities of the systems, log odds, averaging 0; of scores their levels, of counts logarithms of rates."""
+        return self._effects(ABILITY, "system", self.structure.likelihood.scale)
 
     @property
     def difficulties(self) -> Effects | None:
@@ -303,8 +303,9 @@ class OutcomeFit(Crossed, Result):
         else:
             board = with_bounds(rank_best(effects), self.guessing)
             what = "systems" if self.columns is None else "columns"
-            caption = f"Ability of {what} ± standard error; intervals and ranks hold together (95 %)"
-            found = [Shown(grid_of_board(board, ABILITIES), "systems", caption)]
+            quantity = effects.scale.quantity.replace("_", " ").capitalize()
+            caption = f"{quantity} of {what} ± standard error; intervals and ranks hold together (95 %)"
+            found = [Shown(grid_of_board(board, effects.scale), "systems", caption)]
         if self.difficulties is not None:
             board = self.difficulties.to_frame().assign(ranks=lambda frame: frame["rank"])
             caption = f"Difficulty of {self.interaction or self.by}, the hardest first, ± standard error"
@@ -317,7 +318,8 @@ class OutcomeFit(Crossed, Result):
 
     def _details(self) -> Iterator[str]:
         yield (
-            f"{self.name}: {self.trials:,} trials in {self.cells:,} of {len(self.items) * len(self.systems):,} cells, "
+            f"{self.name}: {'scores' if self.structure.likelihood.of_scores else f'{self.trials:,} trials'} in "
+            f"{self.cells:,} of {len(self.items) * len(self.systems):,} cells, "
             f"{len(self.items):,} items × {self._width()}"
         )
         if self.outcomes is not None and self.outcomes.pairing is not None:
@@ -368,6 +370,8 @@ class OutcomeFit(Crossed, Result):
 
     def _of_translations(self) -> Iterator[str]:
         tau = self.translation_spread
+        if self.structure.likelihood.of_scores:
+            return
         if self.translations is not None:
             yield (
                 f"variation between translations of an item: tau {tau:.4f}, p = {self.translations.p_value:.2g}"
@@ -406,7 +410,7 @@ class OutcomeFit(Crossed, Result):
         'log odds'
         """
         if self.structure.conditional:
-            raise ConfigError("the conditional model has no difficulties of items; draw fit.abilities.plot().")
+            raise ConfigError(f"model {self.model!r} has no difficulties of items; draw fit.abilities.plot().")
         if self.split and self.converged:
             return drawing("plot_difficulties")(self.two_way, ax)
         low = None if self.guessing is None else -self.guessing.loc[self.guessing["at_chance"], "level_low"]
