@@ -288,7 +288,7 @@ def read_outcomes(
             on_error=on_error,
             trust=trust,
         )
-        return logs.outcomes(chance=chance, repeats=repeats, name=name)
+        return logs.outcomes(chance=chance, repeats=repeats, name=name or "")
     if filter is not None:
         raise ConfigError("filter is for logs of evaluations; a table has one outcome.")
     roles: Roles = (item, language, system)

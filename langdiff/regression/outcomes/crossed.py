@@ -7,7 +7,7 @@ r"""What a fit of outcomes says: expected rates, levels of languages and systems
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -143,7 +143,7 @@ def with_bounds(board: pd.DataFrame, guessing: pd.DataFrame | None) -> pd.DataFr
     if guessing is None or not guessing["at_chance"].any():
         return board
     rows = pd.DataFrame({"high": -guessing.loc[guessing["at_chance"], "level_low"], "kind": "bound"})
-    found: pd.DataFrame = pd.concat([board.assign(kind="measured"), rows]).rename_axis(board.index.name)
+    found: pd.DataFrame = pd.concat([board.assign(kind="measured"), rows]).rename_axis(str(board.index.name))
     return found
 
 
@@ -209,8 +209,9 @@ class Crossed:
         low = guessing[guessing["at_chance"]]
         names = [name.split(SIGN) for name in low.index]
         found = low.assign(**{level: [name[place] for name in names] for place, level in enumerate(LEVELS)})
-        inside = np.logical_and(*(found[level].isin(columns[level]) for level in LEVELS))
-        return found.loc[inside, [*LEVELS, "level_low", "interaction_low"]]
+        inside = found["language"].isin(columns["language"]) & found["system"].isin(columns["system"])
+        bounds: pd.DataFrame = found.loc[inside, [*LEVELS, "level_low", "interaction_low"]]
+        return bounds
 
     def set_aside(self) -> dict[str, list[str]]:
         """Return languages and systems all of whose columns are at chance, so that only their bounds are known."""
@@ -266,8 +267,10 @@ class Crossed:
                 f"{system} is below chance{where} ({rate:.3g} of {chance:.3g}, p = {rows['p_below'].max():.1g}): not "
                 "guessing; look at extraction of answers, order of options, key."
             )
-        others = [] if columns is None else columns[columns["language"].isin(languages)]["system"].value_counts()
-        can = [name for name, count in dict(others).items() if count == len(languages)] if len(others) else []
+        can: list[Any] = []
+        if columns is not None:
+            others = columns[columns["language"].isin(languages)]["system"].value_counts()
+            can = [name for name, count in others.items() if count == len(languages)]
         where += f" ({100 * rate:.0f} % right, chance {100 * chance:.0f} %)"
         told = f", where {en(can[:MOST_SAID])} can" if can else ""
         return f"{system} cannot be told from guessing{where}{told}."
@@ -275,7 +278,7 @@ class Crossed:
     def _where(self, system: str, bounds: pd.DataFrame) -> str:
         """Return where the profile of a system differs most, as the end of a sentence."""
         if len(bounds) and bounds["interaction_low"].notna().any():
-            row = bounds.loc[bounds["interaction_low"].idxmax()]
+            row = bounds.iloc[int(np.nanargmax(bounds["interaction_low"]))]
             least = row["interaction_low"]
             return f": in {row['language']} it " + (
                 f"is lower by at least {least:.2f} log odds" if least > 0 else "was not shown to be lower"
@@ -284,9 +287,11 @@ class Crossed:
         own = flags[flags.index.get_level_values("system") == system] if len(flags) else flags
         if not len(own) or not (own["flag"] != "").any():
             return ""
-        row = own.loc[own["estimate"].abs().where(own["flag"] != "").idxmax()]
+        place = int(np.nanargmax(own["estimate"].abs().where(own["flag"] != "")))
+        row = own.iloc[place]
         how = "lower" if row["estimate"] > 0 else "higher"
-        return f": in {row.name[0]} it is {how} by {abs(row['estimate']):.2f} ± {row['std_error']:.2f} log odds"
+        size = f"{abs(row['estimate']):.2f} ± {row['std_error']:.2f} log odds"
+        return f": in {own.index[place][0]} it is {how} by {size}"
 
     def leaderboard(
         self,
