@@ -63,7 +63,6 @@ FIT = "use .json (the result), .csv, .tsv, .parquet (its table), .md, .tex, .htm
         (["parity", "bits.csv", "--reference", "e1", "--out", "x.doc"], "unknown kind of file '.doc'; use .json"),
         (["parity", "bits.csv", "--reference", "e1", "--report", "x.md"], "unknown kind of page '.md'; use .html."),
         (["sample", "bits.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF; use a name that ends in .nc."),
-        (["outcomes", "sample", "answers.csv", "--out", "x.csv"], "x.csv: draws are saved as NetCDF"),
         (["constructions", "mine", "bits.csv", "--out", "x.csv"], "unknown kind of file '.csv'; use .tsv."),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -74,7 +74,6 @@ def test_split(langdiff, folders):
         (["show", "{gold}/1.xml", "{gold}/2.xml", "--cases", "{two}"], "there are cases of 2 systems"),
         (["show", "{gold}/2.xml", "{gold}/2.xml", "--cases", "{one}"], "there are no cases of document '2'"),
         (["split", "{gold}", "--share", "a=0.5", "--share", "a=0.5"], "every part has a name of its own"),
-        (["split", "{gold}", "--share", "=0.5", "--share", "a=0.5"], "every part has a name of its own"),
     ],
 )
 def test_what_is_refused(langdiff, folders, arguments, message):
