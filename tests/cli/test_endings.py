@@ -36,8 +36,7 @@ def written(path):
 @pytest.mark.parametrize("ending", PARTS)
 def test_a_fit_or_its_table(langdiff, folder, ending):
     out = folder / f"fit.{ending}"
-    done = langdiff("fit", "bits.csv", "--model", "1", "--out", out)
-    assert done.code == 0, done.err
+    assert langdiff("fit", "bits.csv", "--model", "1", "--out", out).code == 0
     expected = ld.fit(ld.read_surprisals(folder / "bits.csv"), model="1")
     if ending == "json":
         assert ld.read(out).difficulty.equals(expected.difficulty)

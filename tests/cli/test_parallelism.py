@@ -25,8 +25,7 @@ def folders(tmp_path):
 
 
 def test_stats(langdiff, folders):
-    done = langdiff("parallelism", "stats", folders / "gold")
-    assert done.code == 0, done.err
+    done = langdiff("parallelism", "stats", folders / "gold").good
     assert done.out.startswith("2 flat document(s)\n")
     found = pd.DataFrame(json.loads(langdiff("parallelism", "stats", folders / "gold", "--json").out))
     expected = parallelism_statistics(read_parallelisms(folders / "gold"))
@@ -42,8 +41,7 @@ def test_stats(langdiff, folders):
 
 def test_split(langdiff, folders):
     shares = ["--share", "many=0.7", "--share", "few=0.3"]
-    done = langdiff("parallelism", "split", folders / "gold", *shares, "--table", "documents", "--json")
-    assert done.code == 0, done.err
+    done = langdiff("parallelism", "split", folders / "gold", *shares, "--table", "documents", "--json").good
     assert [(row["document"], row["inner"], row["part"]) for row in json.loads(done.out)] == [
         ("1", 10, "many"),
         ("2", 2, "many"),
@@ -96,8 +94,7 @@ def test_what_is_refused(langdiff, folders, arguments, message):
 
 
 def test_ranks(langdiff, tmp_path):
-    done = langdiff("parallelism", "ranks")
-    assert done.code == 0, done.err
+    done = langdiff("parallelism", "ranks").good
     assert "Friedman: chi-squared 38.91, 15 degrees of freedom, p = 0.00066 (6 blocks)" in done.out
     (tmp_path / "scores.csv").write_text("model,a,b,c\none,1,2,3\ntwo,1,3,4\n")
     found = json.loads(langdiff("parallelism", "ranks", tmp_path / "scores.csv", "--json").out)
@@ -124,6 +121,5 @@ def test_show(langdiff, folders):
         "  1 branch FN",
         "  2 branch FN",
     ]
-    page = langdiff("parallelism", "show", *files, "--out", folders / "page.html")
-    assert page.code == 0, page.err
+    assert langdiff("parallelism", "show", *files, "--out", folders / "page.html").code == 0
     assert "<h2>predicted</h2>" in (folders / "page.html").read_text()

@@ -54,8 +54,7 @@ def test_it_is_one_line_that_names_the_option(langdiff, files, command, message)
 
 def test_a_table_of_texts_has_a_parity(langdiff, files):
     options = ["--format", "table", "--reference", "eng", "-e", "eng", "-e", "deu"]
-    done = langdiff("parity", "texts.csv", *options)
-    assert done.code == 0, done.err
+    done = langdiff("parity", "texts.csv", *options).good
     assert done.out.startswith("Parity of 2 editions with eng")
 
 

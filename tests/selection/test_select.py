@@ -113,7 +113,6 @@ def test_agrees_with_brute_force(instance):
 
 @MAY_BE_ONE
 @given(instances())
-@settings(max_examples=20, deadline=None)
 def test_one_integer_program_agrees_with_brute_force(instance):
     multitext, limits = instance
     check_against_brute_force(multitext, limits | {"method": "direct"})
@@ -164,7 +163,6 @@ def test_cut_is_the_best_at_its_price(instance, p, q):
 
 @MAY_BE_ONE
 @given(instances())
-@settings(max_examples=15, deadline=None)
 def test_bounds_hold_for_every_number_of_editions(instance):
     multitext, limits = instance
     limits = {"require": [], "min_intents": limits["min_intents"], "objective": "cells"}
@@ -291,7 +289,6 @@ def test_time_limit_holds_while_requirements_are_checked(monkeypatch):
 
 
 @given(instances())
-@settings(max_examples=20, deadline=None)
 def test_what_the_check_of_requirements_finds_meets_them(instance):
     multitext, limits = instance
     assume(brute_force(multitext, **limits) is not None)
@@ -439,7 +436,6 @@ def test_interrupt_in_the_midst_of_highs_returns_the_best_so_far(root):
 
 
 @given(instances())
-@settings(max_examples=20, deadline=None)
 def test_reduction_keeps_every_selection_that_is_good_enough(instance):
     """For each number of editions and all subsets: what shares enough is possible, what must be in is in."""
     presence = instance[0].presence.to_numpy()
