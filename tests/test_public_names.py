@@ -89,7 +89,7 @@ langdiff.regression:
     standardized_residuals
 langdiff.run:
     Analysis Experiment Section clean_run read_experiment read_run read_status run_experiment run_shard section
-    verify_run write_report
+    verify verify_run write_report
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
