@@ -17,11 +17,8 @@ METRICS: tuple[Metric, ...] = ("S", "N", "R", "F")
 TRIVIAL = 3  # items that are always right in one parser's evaluation: (0, 0), (0, n) and the root
 ClassName = Literal["rst-dt", "gum"]
 Classes = ClassName | Mapping[str, str] | None
-_RST_DT = {
-    member: name
-    for name, members in read_packaged("langdiff.discourse", "rst_dt.toml")["classes"].items()
-    for member in members
-}
+RST_DT_CLASSES: dict[str, tuple[str, ...]] = read_packaged("langdiff.discourse", "rst_dt.toml")["classes"]
+_RST_DT = {member: name for name, members in RST_DT_CLASSES.items() for member in members}
 _WHOLE_IN_GUM = ("same-unit", SPAN)
 
 
