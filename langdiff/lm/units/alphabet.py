@@ -19,8 +19,8 @@ SPACE = " "
 MIN_COUNT = 25  # at most; Mielke et al. (2019, footnote 6)
 ONE_IN = 1000  # running characters of the training text that may be replaced: large scripts have many rare ones
 
-_CODE_POINTS = 0x110000 - 0x800  # surrogates are not characters
-ASSIGNED: dict[str, int] = read_packaged("langdiff.lm.units", "scripts.toml")["assigned"]
+_ALL_POINTS = 0x110000 - 0x800  # surrogates are not characters
+CODE_POINTS: dict[str, int] = read_packaged("langdiff.lm.units", "scripts.toml")["assigned"]
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Alphabet:
         bits = identity_bits(character)
         if not scripts:
             return bits
-        own, others = len(self._scripts), len(ASSIGNED) + 1 - len(self._scripts)
+        own, others = len(self._scripts), len(CODE_POINTS) + 1 - len(self._scripts)
         if not own:
             return bits + log2(others)
         return bits + 1 + log2(own if script_of(character) in self._scripts else others)
@@ -212,7 +212,7 @@ def _threshold(counts: Mapping[str, int]) -> int:
 def _patterns() -> dict[str, regex.Pattern[str]]:
     """Return a pattern of each script's characters, large scripts first."""
     found = {}
-    for name in ASSIGNED:
+    for name in CODE_POINTS:
         with suppress(regex.error):  # a script younger than the installed Unicode tables
             found[name] = regex.compile(rf"\p{{Script={name}}}")
     return found
@@ -244,4 +244,4 @@ def identity_bits(character: str) -> float:
     >>> round(identity_bits("ж"), 2)  # one of 508 Cyrillic characters
     8.99
     """
-    return log2(ASSIGNED.get(script_of(character)) or _CODE_POINTS - sum(ASSIGNED.values()))
+    return log2(CODE_POINTS.get(script_of(character)) or _ALL_POINTS - sum(CODE_POINTS.values()))
