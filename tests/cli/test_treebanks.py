@@ -45,7 +45,7 @@ def test_compare_under_names_of_ones_own(langdiff, files):
 
 def test_compare(langdiff, files, tmp_path):
     out = tmp_path / "maps"
-    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2, "--cluster")
+    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2)
     assert done.code == 0, done.err
     frame = pd.DataFrame(json.loads(done.out)).astype({"std": float})
     assert frame["metric"].unique().tolist() == ["size", "depth", "width", "length", "matrix", "mean"]
