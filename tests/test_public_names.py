@@ -53,7 +53,7 @@ langdiff.lm:
     merge_shards score_shard
     Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring SurprisalModel
     TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
-    read_model read_models read_training_logs score_multitext
+    read_model read_models read_training read_training_logs score_multitext TrainingBits
     surprisals_of token_scores train_kneser_ney train_language_model
 langdiff.parallelism:
     AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
