@@ -9,7 +9,7 @@ those of `conll_verdicts.tsv`, of PUD those of `mined_gold`. Of 2017 each team h
 exceeds 900 kB, which need not be its official one. Writes targets (positions, verdicts, right or wrong; no text) and
 systems (LAS, hash of the output) to FOLDER. LAS of PUD is on the treebank of DATA for both years, of EWT and GUM on
 the gold trees of 2018. `--study` needs neither: it prints recall, abilities and what was gained from 2017 to 2018, from
-`ld.datasets.conll_parsers`, and draws the figure.
+`ld.datasets.conll_parsers`, draws the figure, and prints Cohen's kappa of the two readings of EWT.
 """
 
 import argparse
@@ -157,6 +157,11 @@ def study(figure):
         ability = ld.fit_outcomes(own, clusters="sentence").abilities.to_frame()[["ability", "std_error"]]
         shown = own.systems[["las"]].join(own.successes.mean().rename("recall")).join(ability).join(recall)
         print(own, own.items["construction"].value_counts().to_dict(), shown.round(2).to_string(), sep="\n")
+    read = pd.read_csv(HERE / "conll_verdicts.tsv", sep="\t", comment="#").drop_duplicates(["treebank", "candidate"])
+    both = read.loc[read["second"].notna(), ["verdict", "second"]].eq("yes")
+    agreed, (first, second) = (both["verdict"] == both["second"]).mean(), both.mean()
+    chance = first * second + (1 - first) * (1 - second)
+    print(f"second reading: {len(both)} candidates, {agreed:.2f} alike, kappa {(agreed - chance) / (1 - chance):.3f}")
     if figure:
         draw(table[table["sentences"] >= 5], figure)
 

@@ -365,6 +365,51 @@ def door_outcomes_interaction(rng):
     return [np.nan if pd.isna(p) else float(p < 0.05)]
 
 
+def _scored(kind, eta, rng):
+    """Return scores, ratings or counts of cells with some level (log odds, or logarithms of rates)."""
+    if kind == "normal":
+        p = 1 / (1 + np.exp(-eta))
+        return rng.beta(8 * p, 8 * (1 - p))
+    if kind == "poisson":
+        return rng.poisson(np.exp(eta)).astype(float)
+    noise = rng.logistic(size=eta.shape)
+    return 1.0 + sum((eta + noise > cut).astype(float) for cut in (-1.5, -0.5, 0.5, 1.5))
+
+
+def door_scores(rng, kind="normal", items=200, documents=0, missing=0.0):
+    """Two languages × three systems; truths of scores are those of 4,000 items without noise of columns."""
+    languages, systems = np.array([0.0, -0.4]), np.array([-0.5, 0.0, 0.5])
+    level = (languages[:, None] + systems).ravel()
+    level[-1] += 0.3  # an interaction
+    spread = {"normal": 1.0, "ordinal": 1.2, "poisson": 0.8}[kind]
+    translations = {"normal": 0.4, "ordinal": 0.0, "poisson": 0.3}[kind]
+    eta = level + spread * rng.normal(size=(items, 1)) + translations * rng.normal(size=(items, 6))
+    labels = np.arange(items) % max(documents, 1)
+    if documents:
+        eta = eta + 0.4 * rng.normal(size=(documents, 6))[labels]
+    truth = level
+    if kind == "normal":
+        z, w = np.polynomial.hermite_e.hermegauss(40)
+        sd = np.sqrt(spread**2 + translations**2 + (0.16 if documents else 0))
+        truth = (w / w.sum()) @ (1 / (1 + np.exp(-(level + sd * z[:, None]))))
+    y = _scored(kind, eta + (0.5 if kind == "poisson" else 0), rng)
+    y[rng.random(y.shape) < missing] = np.nan
+    names = [f"{a}@{b}" for a in ("l0", "l1") for b in ("s0", "s1", "s2")]
+    wide = pd.DataFrame(y, [f"q{i}" for i in range(items)], names)
+    columns = pd.DataFrame([name.split("@") for name in names], names, ["language", "system"])
+    info = pd.DataFrame({"document": named(labels)}, wide.index) if documents else pd.DataFrame(index=wide.index)
+    kept = wide.notna().any(axis=1)
+    table = ld.Outcomes(scores=wide[kept], items=info[kept], columns=columns)
+    two_way = ld.fit_outcomes(table, model=kind).two_way
+    true = truth.reshape(2, 3) * (-1 if kind == "ordinal" else 1)  # of ordinal ones levels are difficulties
+    pairs = [
+        (two_way.languages.contrast("l1", "l0"), true[1].mean() - true[0].mean()),
+        (two_way.systems.contrast("s2", "s0"), (true[:, 2] - true[:, 0]).mean() * (-1 if kind == "ordinal" else 1)),
+        (two_way.contrast(["l1", "l0"], ["s2", "s0"]), true[1, 2] - true[0, 2] - true[1, 0] + true[0, 0]),
+    ]
+    return [contrast.low <= value <= contrast.high for contrast, value in pairs]
+
+
 def door_runs(rng):
     """Two equal runs whose passages are gained or lost together."""
     labels = labels_of(rng, 120, 30, 0.5)
@@ -532,6 +577,10 @@ DOORS = {
         "two_way.test of answers: interaction, at 5 %", "20 passages", 240, FIVE, door_outcomes_interaction
     ),
     "abilities": Door("fit_outcomes: contrast of abilities", "5 documents", 1000, COVERAGE, door_abilities),
+    "scores": Door("fit_outcomes: scores, 20 % missing", "200 items", 500, COVERAGE, partial(door_scores, missing=0.2)),
+    "scores_few": Door("fit_outcomes: scores", "20 documents", 500, COVERAGE, partial(door_scores, documents=20)),
+    "ratings": Door("fit_outcomes: ratings", "200 items", 150, COVERAGE, partial(door_scores, kind="ordinal")),
+    "counts": Door("fit_outcomes: counts", "200 items", 500, COVERAGE, partial(door_scores, kind="poisson")),
     "runs": Door("compare_runs: equal runs, at 5 %", "30 passages", 400, FIVE, door_runs),
     "discourse": Door("discourse compare, micro, at 5 %", "8 documents", 900, FIVE, door_discourse),
     "discourse_16": Door(

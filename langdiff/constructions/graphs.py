@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from langdiff.base.io import as_path
-from langdiff.errors import DataError
+from langdiff.errors import DataError, warn
 from langdiff.treebanks.conllu import Sentence, read_sentences, word_number
 
 COLUMNS = 10
@@ -242,21 +242,37 @@ class Stream:
             if item not in places and end >= 0 and text and self._text.startswith(text, end):
                 places[item] = end
             end = places[item] + len(text) if item in places else -1
+        for text, items in alike.items():
+            if missing := [item for item in items if item in wanted and item not in places]:
+                places |= self._equal(text, missing, len(items))
         places = _apart(places, texts)
         pieces = {item: self._piece(item, places[item], len(texts[item])) for item in wanted if item in places}
         # a word that reaches into the next sentence belongs to neither
         return {item: own for item, own in pieces.items() if spans_of(own.surface, own.forms)[0] == texts[item]}
 
-    def _occurrences(self, text: str) -> Iterable[list[int]]:
-        """Yield the places of a text by three rules: between words, at the beginning of a sentence, and anywhere."""
+    def _equal(self, text: str, missing: list[str], number: int) -> dict[str, int]:
+        """Return the first place of a text that comes more than `number` times, if its analyses are the same."""
+        found = [start for start in self._occurrences(text)[1] if text and start + len(text) in self._sentences]
+        if len(found) <= number:
+            return {}
+        pieces = [self._piece("", start, len(text)) for start in found]
+        if len({(piece.triples("basic"), piece.triples("enhanced")) for piece in pieces}) > 1:
+            warn(
+                f"item {missing[0]!r} stands {len(found)} times in the output, with unlike analyses, and has none; "
+                "give the sentence before it, too."
+            )
+            return {}
+        return dict.fromkeys(missing, found[0])
+
+    def _occurrences(self, text: str) -> tuple[list[int], ...]:
+        """Return the places of a text by three rules: between words, at the beginning of a sentence, and anywhere."""
         found = []
         place = self._text.find(text) if text else -1
         while place >= 0:
             found.append(place)
             place = self._text.find(text, place + 1)
-        yield [start for start in found if start in self._begins and start + len(text) in self._ends]
-        yield [start for start in found if start in self._sentences]
-        yield found
+        between = [start for start in found if start in self._begins and start + len(text) in self._ends]
+        return between, [start for start in found if start in self._sentences], found
 
     def _piece(self, item: str, first: int, characters: int) -> Graph:
         """Return the words that overlap some characters as one sentence."""

@@ -182,7 +182,8 @@ def read_parses(
         as the sentences of a gold set, items of CoNLL-U without such a ``sent_id``, or with other words under it, are
         found by their characters: sentences of the parser that lie in one of the gold set are joined, one that
         spans several is cut, and a dependency across the cut counts for neither. A sentence whose text comes more
-        often in one of the two than in the other is not found, unless it follows the sentence before it.
+        often in one of the two than in the other is found if it follows the sentence before it, or has the same
+        analysis wherever it comes.
 
     Returns
     -------
@@ -197,6 +198,11 @@ def read_parses(
         names the line or the item.
     ConfigError
         If the shape or the graph is unknown, no ending names the shape, or `tokens` is given for CoNLL-U.
+
+    Warns
+    -----
+    LangdiffWarning
+        If a sentence comes more often in the output than in `items`, with unlike analyses; it has none then.
 
     Examples
     --------

@@ -312,7 +312,9 @@ def _node(name: str, tests: str) -> Extend:
 
 
 def _value(word: Word, key: str) -> str:
-    """Return a column or a feature of a word; empty where it has none."""
+    """Return a column or a feature of a word, empty where it has none; the form for a lemma that is not given."""
+    if key == "lemma" and word.lemma == "_":
+        return word.form
     return str(getattr(word, key)) if key in _COLUMNS else word.features.get(key, "")
 
 

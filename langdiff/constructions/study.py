@@ -187,7 +187,7 @@ def _recall(scores: ConstructionScores, fit: Callable[..., Any] | None) -> pd.Da
 
 def _abilities(outcomes: Outcomes, fit: Callable[..., Any]) -> pd.DataFrame:
     """Return abilities with standard errors, without those of parsers that have all targets right, or none."""
-    share = outcomes.successes.mean()
+    share = outcomes.values.mean()
     kept = share.index[(share > 0) & (share < 1)].tolist()
     few = min(len(outcomes.items), outcomes.items["sentence"].nunique()) < ENOUGH_TARGETS
     if few:

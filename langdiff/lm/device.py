@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -100,24 +99,30 @@ def _count(tf32: bool, change: int) -> None:
             _set_to = needed
 
 
+# PyTorch's switches by where they are set, parents first: of all backends, of one, and of what a backend computes
+_BACKENDS: Any = torch.backends
+_PARENTS = (_BACKENDS, _BACKENDS.cudnn, _BACKENDS.mkldnn)
+_MATMUL = (_BACKENDS.cuda.matmul, _BACKENDS.mkldnn.matmul)
+_CUDNN, _MKLDNN = ((backend.conv, backend.rnn) for backend in (_BACKENDS.cudnn, _BACKENDS.mkldnn))
+
+
 def _set_switches(*, tf32: bool) -> ExitStack:
     """Set all switches to IEEE, or those of CUDA to TF32; return a function that restores them.
 
-    A switch says what it has been set to or, if it is "none", what its parent says: ``all`` of its backend, then that
+    A switch says what it has been set to or, if it is "none", what its parent says: that of its backend, then that
     of all backends. What was set is restored, not what was inherited, so that parents which the user sets later have
     their effect.
     """
     with ExitStack() as undo:
-        for backend in ("generic", "cuda", "mkldnn"):  # parents first, as their children are to be read without them
-            _set(undo, backend, "all", "none")
-        for backend in ("cuda", "mkldnn"):
-            _set(undo, backend, "matmul", "ieee")
-        torch._C._set_fp32_precision_setter("generic", "all", "ieee")
-        for backend in ("cuda", "mkldnn"):
-            for operation in ("conv", "rnn"):
-                # cuDNN's are TF32 by default unless a parent is set, a state to which no setter returns
-                if torch._C._get_fp32_precision_getter(backend, operation) != "ieee":
-                    _set(undo, backend, operation, "ieee")
+        for parent in _PARENTS:  # first, as their children are to be read without them
+            _set(undo, parent, "none")
+        for switch in _MATMUL:
+            _set(undo, switch, "ieee")
+        _write(_BACKENDS, "ieee")
+        for switch in (*_CUDNN, *_MKLDNN):
+            # cuDNN's are TF32 by default unless a parent is set, a state to which no setter returns
+            if switch.fp32_precision != "ieee":
+                _set(undo, switch, "ieee")
         # the older switch, which some kernels still read; it can be read now that no other says TF32
         before = torch.get_float32_matmul_precision()
         if before != "highest":
@@ -130,21 +135,27 @@ def _set_switches(*, tf32: bool) -> ExitStack:
 
 def _allow_tf32(undo: ExitStack) -> None:
     """Set the switches of CUDA to TF32, after all have been set to IEEE."""
-    torch._C._set_fp32_precision_setter("generic", "all", "none")  # so that its children are read without it
-    for operation in ("conv", "rnn"):
-        _set(undo, "mkldnn", operation, "ieee")
+    _write(_BACKENDS, "none")  # so that its children are read without it
+    for switch in _MKLDNN:
+        _set(undo, switch, "ieee")
     undo.callback(torch.set_float32_matmul_precision, "highest")
     torch.set_float32_matmul_precision("high")  # with the older switch, which has to agree
-    torch._C._set_fp32_precision_setter("mkldnn", "matmul", "ieee")
-    torch._C._set_fp32_precision_setter("generic", "all", "tf32")  # which cuDNN inherits
-    for operation in ("conv", "rnn"):
-        if torch._C._get_fp32_precision_getter("cuda", operation) != "tf32":
-            _set(undo, "cuda", operation, "tf32")
+    _write(_BACKENDS.mkldnn.matmul, "ieee")
+    _write(_BACKENDS, "tf32")  # which cuDNN inherits
+    for switch in _CUDNN:
+        if switch.fp32_precision != "tf32":
+            _set(undo, switch, "tf32")
 
 
-def _set(undo: ExitStack, backend: str, operation: str, value: str) -> None:
+def _set(undo: ExitStack, switch: Any, value: str) -> None:
     """Set a switch, and record how to restore it."""
-    # not by `torch.backends`: mkldnn.fp32_precision of torch 2.13 would set that of all backends
-    before = torch._C._get_fp32_precision_getter(backend, operation)
-    undo.callback(partial(torch._C._set_fp32_precision_setter, backend, operation, before))
-    torch._C._set_fp32_precision_setter(backend, operation, value)
+    undo.callback(_write, switch, switch.fp32_precision)
+    _write(switch, value)
+
+
+def _write(switch: Any, value: str) -> None:
+    """Set a switch alone."""
+    if switch is _BACKENDS.mkldnn:  # whose property would set that of all backends (torch 2.13)
+        switch.set_flags(_fp32_precision=value)
+    else:
+        switch.fp32_precision = value

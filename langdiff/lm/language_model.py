@@ -112,7 +112,7 @@ class Model(Protocol):
         Parameters
         ----------
         texts : sequence or Series of str
-            Texts in Unicode normal form C, without final line break.
+            Texts without final line break; brought to Unicode normal form C if all training texts were in it.
         scoring : Scoring or str, optional
             Whether replaced characters are priced and the state is carried; by default they are priced, and
             each text is scored on its own.

@@ -87,7 +87,7 @@ class Mixture:
         Parameters
         ----------
         texts : sequence or Series of str
-            In Unicode normal form C, without final line break.
+            Without final line break; brought to Unicode normal form C if all training texts were in it.
         scoring : Scoring or str, optional
             Whether replaced characters are priced, as by default; no state is carried.
 

@@ -307,7 +307,7 @@ def _table_of(model: _UnitModel, texts: pd.Series, scoring: Scoring) -> pd.DataF
     tokens: list[str] = []
     covered: list[str] = []
     for text, (bits, boundaries) in zip(texts, scored, strict=True):
-        seen = model.alphabet.apply(text)
+        text, seen = model.alphabet.normal(text), model.alphabet.apply(text)
         spelt, ends = units.spell(units.encode(seen))
         ends = np.minimum(ends, len(text))  # the last unit of subword-nmt holds a space that the text has not
         starts = np.append(0, ends)

@@ -275,10 +275,6 @@ class CrossMutualInformation(Result):
 
     digits = 2
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per edition."""
-        return self.table.copy()
-
     def __repr__(self) -> str:
         """Return the number of editions and the mean."""
         return f"XMI of {len(self.table)} editions, mean {self.table['xmi'].mean():.2f} bits per intent"

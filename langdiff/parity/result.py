@@ -9,18 +9,14 @@ intent, the likelihood is that of a multinomial logit, which is concave.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtr
 
 from langdiff.base.result import Drawn, Result
-from langdiff.base.tolerances import TOLERANCE_OF_ROOTS
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.errors import ConfigError, listing, option
 from langdiff.regression.result import DifficultyFit
 from langdiff.tables.contrasts import Scale, shares
 from langdiff.tables.effects import Effects
@@ -30,52 +26,6 @@ MEAN = "mean"  # name of this reference
 MODEL = "information_parity_model"
 MOST_BIAS = 0.25  # of Gini's coefficient by the noise of premiums, in its standard errors, for it to have errors
 MOST_STEPS = 100
-
-
-class Premiums(NamedTuple):
-    """Logarithms of premiums, the influence of every intent on them, and expected counts."""
-
-    logarithms: Floats  # (J,)
-    influence: Floats  # (I, J)
-    expected: Floats  # (I, J)
-
-
-def two_way_premiums(counts: Floats, known: Floats) -> Premiums:
-    """Fit the logarithms of premiums against the mean.
-
-    Shapes: counts (I, J); known (I, J).
-
-    Examples
-    --------
-    >>> totals = two_way_premiums(np.array([[30.0, 36.0, 30.0]]), np.ones((1, 3)))
-    >>> np.exp(totals.logarithms).round(7).tolist()
-    [0.941036, 1.1292432, 0.941036]
-    """
-    editions = counts.shape[1]
-    totals = counts.sum(axis=0)
-    if not (totals > 0).all():
-        raise DataError("an edition has no counts, so that it has no premium against the mean. Leave it out.")
-    shared = csr_array(known.T @ known)
-    parts, _ = connected_components(shared, directed=False)
-    if parts > 1:
-        raise DataError(
-            f"editions are in {parts} groups that share no intents: they have no common mean. Compare one group at a "
-            "time."
-        )
-    of_intents = counts.sum(axis=1, keepdims=True)
-    b = np.log(totals) - np.log(totals).mean()
-    for _ in range(MOST_STEPS):
-        shares = known * np.exp(b)
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        scores = counts - of_intents * shares
-        expected = of_intents * shares
-        information = np.diag(expected.sum(axis=0)) - expected.T @ shares
-        inverse = np.linalg.inv(information + totals.mean() / editions) - 1 / (totals.mean() * editions)
-        step = scores.sum(axis=0) @ inverse
-        b = b + step - step.mean()
-        if np.abs(step).max() < TOLERANCE_OF_ROOTS:
-            return Premiums(b, scores @ inverse, expected)
-    raise DataError("premiums against the mean were not found: too few intents are shared. Name a reference.")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

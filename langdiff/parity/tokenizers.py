@@ -171,25 +171,6 @@ def encoder_of(tokenizer: Tokenizer) -> Callable[[str], list[Hashable]]:
 def read_tokenizer(source: str | Path) -> Tokenizer | pd.DataFrame:
     r"""Read a tokenizer, or a table of its tokens per text, for `langdiff.measure_parity`.
 
-    Parameters
-    ----------
-    source : str or Path
-        SentencePiece's model (``.model``), a file ``tokenizer.json`` of Hugging Face's tokenizers, a folder of
-        transformers, or ``tiktoken:ENCODING``; or a table of counts (``.csv``, ``.tsv``, ``.parquet``), intents in the
-        first column and one column per edition.
-
-    Returns
-    -------
-    tokenizer or DataFrame
-        The tokenizer of the library, or the counts, intents × editions.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it cannot be read.
-    MissingExtraError
-        If the library that it needs is not installed.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory

@@ -139,10 +139,6 @@ class Analysis(Result):
     failed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `table`."""
-        return self.table.copy()
-
     def _lines(self) -> Iterator[str]:
         yield f"[{self.name}]"
 

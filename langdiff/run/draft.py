@@ -84,7 +84,9 @@ def _lines(multitext: Multitext, format: str, path: Path, out: Path) -> Iterator
     yield f"# Written by `langdiff init`. Look at the lines with a question mark, then: langdiff run {out}"
     yield f"name = {json.dumps(out.stem)}\nseed = 0\n\n[corpus] # {intents:,} texts in {editions} editions"
     yield f"format = {json.dumps(format)}\npath = {json.dumps(where)}"
-    rows = [(row.level, f"{row.edition}: {' '.join(str(row.why).split())}") for row in multitext.left_out.itertuples()]
+    rows = [
+        (row.level, f"{row.edition!s}: {' '.join(str(row.why).split())}") for row in multitext.left_out.itertuples()
+    ]
     named = ("doubted", "repaired")
     if any(level not in named for level, _ in rows):
         yield 'on_error = "skip" # ? what cannot be read is left out; without this line it is an error:'

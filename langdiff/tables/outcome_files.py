@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,10 @@ NOT_WHOLE = (
     "is not a whole number from 0 up. Of rates and other scores give successes and trials; leave the cell empty if it "
     "is missing."
 )
+NO_NUMBER = "is not a number. Leave the cell empty if it is missing."
 OUTCOMES = ("correct", "is_correct", "right", "success", "acc", "accuracy", "exact_match")  # usual names of outcomes
+MISSING = ("", "NA", "NaN", "nan")
+MOST_SLIPS = 0.5  # of cells other than 0 and 1, above which they are scores
 TOO_MANY = "are more successes than trials. Give both, or leave the cell empty if it is missing."
 
 
@@ -55,18 +58,25 @@ def read_long_or_wide(
 
 
 def _with_outcomes(frame: pd.DataFrame, metric: str | None, path: Path) -> pd.DataFrame:
-    """Return a long table whose outcomes are in the column ``successes``, from one that is named or usual."""
+    """Return a long table whose outcomes are in the column ``successes``, or ``score``, from one named or usual."""
     if metric is not None and metric not in frame:
         raise DataError(f"{path}: no column {metric!r}; there are {listing(frame.columns, 20)}.")
     there = [name for name in OUTCOMES if name in frame]
-    if metric is None and ("successes" in frame or not there):
+    if metric is None and ("successes" in frame or "score" in frame or not there):
         return frame
     if metric is None and len(there) > 1:
         raise DataError(f"{path}: {listing(there)} may all be the outcomes; say which: {option('metric', there[0])}.")
     found = frame[metric or there[0]]
     truths = found.astype(str).str.strip().str.lower().map({"true": "1", "false": "0"})
-    frame = frame.drop(columns=[str(found.name), *(["successes"] if "successes" in frame else [])])
-    return frame.assign(successes=found.astype(object).where(truths.isna(), truths))
+    own = "score" if "trials" not in frame and _scored(found) else "successes"
+    frame = frame.drop(columns=[str(found.name), *({"score", "successes"} & set(frame.columns))], errors="ignore")
+    return frame.assign(**{own: found.astype(object).where(truths.isna(), truths)})
+
+
+def _scored(cells: pd.Series) -> bool:
+    """Return whether most cells that are filled are numbers other than 0 and 1: a few may be slips of outcomes."""
+    numbers = exact_numbers(cells.mask(cells.isin(MISSING))).dropna().astype(float)
+    return len(numbers) > 0 and bool((~numbers.isin([0.0, 1.0])).mean() > MOST_SLIPS)
 
 
 def _with_roles(frame: pd.DataFrame, roles: Roles, path: Path) -> pd.DataFrame:
@@ -98,6 +108,8 @@ def _melted(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     long = long.rename(columns={first: "item"})
     _check_names(long, path)
     cells = long.pop("cell")
+    if _scored(cells):
+        return _checked_long(long.assign(score=cells), path)
     parts = cells.where(cells.notna(), "").astype(str).str.partition("/")
     divided = parts[1] != ""
     successes, no_successes = _whole(parts[0].str.strip())
@@ -113,24 +125,31 @@ def _melted(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return a long table with numeric successes and trials, after checking every cell."""
-    missing = [name for name in ("item", "system", "successes") if name not in frame]
+    own = "successes" if "successes" in frame or "score" not in frame else "score"
+    missing = [name for name in ("item", "system", own) if name not in frame]
     if missing:
         raise DataError(
-            f"{path}: no column {listing(missing)}; a long table has item, system, successes and perhaps trials. In "
-            "a wide one, with one column per system, none has these names."
+            f"{path}: no column {listing(missing)}; a long table has item, system, and successes with perhaps trials, "
+            "or score. In a wide one, with one column per system, none has these names."
+        )
+    if {"successes", "score"} <= set(frame.columns):
+        raise DataError(
+            f"{path}: both successes and score may be the outcomes; say which: {option('metric', 'score')}."
         )
     _check_names(frame, path)
-    numbers = {"successes": frame["successes"], "trials": frame.get("trials", pd.Series("1", frame.index))}
+    if own == "score" and "trials" not in frame:
+        frame = frame.rename(columns={"exposure": "trials"})
+    numbers = {own: frame[own], "trials": frame.get("trials", pd.Series("1", frame.index))}
     for name, column in numbers.items():
-        numbers[name], bad = _whole(column)
+        numbers[name], bad = _whole(column, whole=own == "successes")
         if bad.any():
             place = int(np.argmax(bad))
             where = f"{path}, line {column.index[place]}, column {name!r}"
-            raise DataError(f"{where}: {column.iloc[place]!r} {NOT_WHOLE}")
-    successes, trials = numbers["successes"], numbers["trials"]
+            raise DataError(f"{where}: {column.iloc[place]!r} {NOT_WHOLE if own == 'successes' else NO_NUMBER}")
+    successes, trials = numbers[own], numbers["trials"]
     for name, bad, why in (
         ("trials", successes.notna() & trials.isna(), "is empty though successes are given; give both or neither."),
-        ("successes", successes > trials, TOO_MANY),
+        ("successes", (own == "successes") & (successes > trials), TOO_MANY),
     ):
         if bad.any():
             place = int(np.argmax(bad))
@@ -146,11 +165,12 @@ def _check_names(long: pd.DataFrame, path: Path) -> None:
     refuse_alike(pd.unique(long["system"]), "system", str(path))
 
 
-def _whole(column: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return a column as numbers, NaN where empty, and an indicator of cells that are not counts."""
-    missing = column.isna() | column.isin(["", "NA", "NaN", "nan"])
+def _whole(column: pd.Series, *, whole: bool = True) -> tuple[pd.Series, pd.Series]:
+    """Return a column as numbers, NaN where empty, and an indicator of cells that are not counts, or no numbers."""
+    missing = column.isna() | column.isin(MISSING)
     numbers = exact_numbers(column.mask(missing)).astype(float)
-    return numbers, ~missing & ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
+    right = (numbers >= 0) & (numbers == np.floor(numbers)) if whole else numbers.notna()
+    return numbers, ~missing & ~(right & np.isfinite(numbers))
 
 
 def typed(values: pd.Series) -> pd.Series:
@@ -184,7 +204,9 @@ def read_outcomes(
     They are in a table, or in logs of evaluations; the format is told by content. A *long* table has columns ``item``,
     ``system``, ``successes`` and perhaps ``trials`` (1 by default) and ``language``; columns ``system_NAME`` are
     attributes of systems, all others of items. A *wide* one has the items in its first column, and in each other one
-    the outcomes of a system, as ``1``, ``0`` or ``3/4``.
+    the outcomes of a system, as ``1``, ``0`` or ``3/4``. Scores, ratings and counts are in a column ``score``, or in a
+    wide table most of whose cells are other numbers than 0 and 1; ``trials``, or ``exposure``, is what counts are
+    relative to, such as words.
     Anything else is read by `langdiff.read_logs`. Where several languages have the same items, the table is crossed:
     one column per language and system.
 
@@ -272,7 +294,11 @@ def read_outcomes(
         raise ConfigError("filter is for logs of evaluations; a table has one outcome.")
     roles: Roles = (item, language, system)
     header = Source(table).header
-    long = "successes" in header or {"item", "system"} <= set(header) or (item is not None and system is not None)
+    long = (
+        bool({"successes", "score"} & set(header))
+        or {"item", "system"} <= set(header)
+        or (item is not None and system is not None)
+    )
     frame = read_long_or_wide(table, wide=not long, roles=roles, metric=metric, verify=verify)
     return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
 
@@ -335,7 +361,8 @@ def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> O
     frame = _crossed(frame)
     frame = frame.drop(columns=[column for column in OF_CELLS if column in frame and _varies(frame, column)])
     items, systems = pd.unique(frame["item"]), pd.unique(frame["system"])
-    known = frame[frame["successes"].notna() & (frame["trials"] > 0)]
+    own = "successes" if "successes" in frame else "score"
+    known = frame[frame[own].notna() & (frame["trials"] > 0)]
     twice = known.duplicated(["item", "system"])
     if twice.any() and not summed:
         row = known.loc[twice].iloc[0]
@@ -343,17 +370,17 @@ def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> O
             f"{where}: {int(twice.sum()):,} outcome(s) given twice, the first item {row['item']!r}, system "
             f"{row['system']!r}. If they are repeated trials, say so ({option('repeats', 'sum')})."
         )
-    wide = {
+    wide: dict[str, Any] = {
         count: known.pivot_table(index="item", columns="system", values=count, aggfunc="sum", observed=True)
         .reindex(index=items, columns=systems)
         .astype(float)
-        for count in ("successes", "trials")
+        for count in (own, "trials")
     }
     others = [str(column) for column in frame if column not in CELL and not str(column).startswith(PREFIX)]
     of_systems = [column for column in others if column.startswith(SYSTEM)]
     of_items = [column for column in others if column not in of_systems]
     return Outcomes(
-        successes=wide["successes"],
+        **{"scores" if own == "score" else own: wide[own]},
         trials=wide["trials"],
         items=_attributes(frame, "item", of_items, where),
         systems=_attributes(frame, "system", of_systems, where).rename(columns=lambda c: str(c).removeprefix(SYSTEM)),

@@ -1,8 +1,9 @@
-"""Outcomes: successes out of trials of every item under every system."""
+"""Outcomes: successes out of trials, or a score, of every item under every system."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,13 +11,13 @@ import pandas as pd
 from langdiff.base.cells import check_names
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.types import Booleans
-from langdiff.errors import DataError, listing
+from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.crossing import LEVELS, PREFIX, check_columns, long_columns
 from langdiff.tables.logs.pairing import Pairing
 from langdiff.tables.long_tables import write_table_file
 
 SYSTEM = "system_"  # prefix of attributes of systems in a long table; those of items have none
-CELL = ("item", "system", "successes", "trials")
+CELL = ("item", "system", "successes", "trials", "score")
 
 
 def _no_attributes() -> pd.DataFrame:
@@ -25,17 +26,18 @@ def _no_attributes() -> pd.DataFrame:
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Outcomes:
-    """Outcomes of systems (columns) on items (rows): successes out of trials.
+    """Outcomes of systems (columns) on items (rows): successes out of trials, or scores.
 
     A cell is missing if the system was not run on the item, or its run failed; that is not a failure of the system.
 
     Attributes
     ----------
     successes : DataFrame of float64, shape (I, J)
-        Numbers of successes, whole numbers from 0 to `trials`; NaN where a cell is missing.
+        Numbers of successes, whole numbers from 0 to `trials`; NaN where a cell is missing. None in a table of scores.
     trials : DataFrame of float64, shape (I, J)
         Numbers of trials, whole numbers from 1; NaN where a cell is missing. May be given as None, for one trial per
-        cell; 0 stands for a missing cell.
+        cell; 0 stands for a missing cell. Of scores, what a cell is the total of: a number of answers, or the exposure
+        of a count, such as words; any positive numbers.
     items : DataFrame, I rows
         Attributes of the items, such as ``construction``, ``document`` or ``language``, indexed by item; without
         columns if nothing is known.
@@ -48,9 +50,14 @@ class Outcomes:
         How items of several languages were paired, where they were read from logs; files do not keep it.
     name : str
         Name of the table, such as that of the benchmark or of what counts as a success.
+    scores : DataFrame of float64, shape (I, J), or None
+        Scores such as chrF or COMET, ratings or counts, in place of successes; NaN where a cell is missing. What may
+        stand in a cell is said by the model that is fitted, see `langdiff.fit_outcomes`.
 
     Raises
     ------
+    ConfigError
+        If both `successes` and `scores` are given, or neither.
     DataError
         If `successes` is not a frame or is empty; if a number is not a whole one, or more successes than trials are
         given; if names occur twice, or have levels or control characters; or if a frame has other items or systems
@@ -61,21 +68,26 @@ class Outcomes:
     >>> successes = pd.DataFrame({"small": [1, 0, 0], "large": [1, 1, float("nan")]}, index=["a", "b", "c"])
     >>> Outcomes(successes=successes, name="agreement")
     Outcomes of agreement: 3 items × 2 systems, 5 trials, 1 of 6 cells missing
+    >>> Outcomes(scores=pd.DataFrame({"small": [41.5, 60.2], "large": [48.0, 71.3]}, index=["a", "b"]), name="chrF")
+    Outcomes of chrF: 2 items × 2 systems, 4 scores, 0 of 4 cells missing
     """
 
-    successes: pd.DataFrame
+    successes: pd.DataFrame | None = None
     trials: pd.DataFrame = None  # type: ignore[assignment]  # filled in below
     items: pd.DataFrame = field(default_factory=_no_attributes)
     systems: pd.DataFrame = field(default_factory=_no_attributes)
     columns: pd.DataFrame | None = None
     pairing: Pairing | None = None
     name: str = "outcomes"
+    scores: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
-        """Check that all cells are counts; an error names the first that are not."""
-        successes = self.successes
+        """Check that all cells are counts, or numbers where they are scores; an error names the first that are not."""
+        if (self.successes is None) == (self.scores is None):
+            raise ConfigError("a table has either successes, perhaps with trials, or scores: give one of them.")
+        kind, successes = self._kind, self.values
         if not isinstance(successes, pd.DataFrame) or successes.empty:
-            raise DataError("successes must be a DataFrame of items × systems, with at least one of each.")
+            raise DataError(f"{kind} must be a DataFrame of items × systems, with at least one of each.")
         for what, names in (("item", successes.index), ("system", successes.columns)):
             if isinstance(names, pd.MultiIndex):
                 raise DataError(f"{what}s have names in {names.nlevels} levels; give each one name: names.map(str).")
@@ -86,27 +98,40 @@ class Outcomes:
         trials = successes.notna().astype(float) if self.trials is None else self.trials
         if list(trials.index) != list(successes.index) or list(trials.columns) != list(successes.columns):
             raise DataError(
-                "trials must have the items and systems of successes, in the same order; use "
-                "trials.reindex(index=successes.index, columns=successes.columns)."
+                f"trials must have the items and systems of {kind}, in the same order; use "
+                f"trials.reindex(index={kind}.index, columns={kind}.columns)."
             )
-        s, t = _counts(successes, "successes"), _counts(trials, "trials")
-        _refuse(s > t.fillna(0), s, t)
+        whole = self.scores is None
+        s, t = _numbers(successes, kind, whole=whole), _numbers(trials, "trials", whole=whole, least=0)
+        if whole:
+            _refuse(s > t.fillna(0), s, t)
         present = s.notna() & (t > 0)
-        for key, frame in (("successes", s), ("trials", t)):
+        for key, frame in ((kind, s), ("trials", t)):
             object.__setattr__(self, key, frame.where(present).rename_axis(index="item", columns="system"))
         for key, what, names in (("items", "item", successes.index), ("systems", "system", successes.columns)):
             object.__setattr__(self, key, _attributes(getattr(self, key), names, what))
         object.__setattr__(self, "columns", check_columns(self.columns, successes.columns))
 
     @property
+    def _kind(self) -> str:
+        return "successes" if self.scores is None else "scores"
+
+    @property
+    def values(self) -> pd.DataFrame:
+        """Successes, or scores, shape (I, J); NaN where a cell is missing."""
+        found = self.successes if self.scores is None else self.scores
+        assert found is not None  # noqa: S101 one of them is there
+        return found
+
+    @property
     def observed(self) -> Booleans:
         """Whether each cell is observed, shape (I, J)."""
-        return self.successes.notna().to_numpy()
+        return self.values.notna().to_numpy()
 
     @property
     def rates(self) -> pd.DataFrame:
-        """Successes over trials, shape (I, J); NaN where a cell is missing."""
-        return self.successes / self.trials
+        """Successes, or scores, over trials, shape (I, J); NaN where a cell is missing."""
+        return self.values / self.trials
 
     def totals(self) -> pd.DataFrame:
         """Return the trials and successes of each system, summed over all items.
@@ -115,7 +140,8 @@ class Outcomes:
         -------
         DataFrame
             One row per system: ``items`` it has, ``trials``, ``successes``, and their ``rate``, which compares
-            systems only if all of them have all items.
+            systems only if all of them have all items. Of scores, in place of the last three, their mean, ``score``,
+            and standard deviation, ``sd``.
 
         Examples
         --------
@@ -123,8 +149,12 @@ class Outcomes:
         >>> Outcomes(successes=successes).totals()["rate"].round(3).to_dict()
         {'small': 0.333, 'large': 1.0}
         """
+        if self.scores is not None:
+            rates = self.rates
+            found = {"items": rates.notna().sum(), "score": rates.mean(), "sd": rates.std()}
+            return pd.DataFrame(found).rename_axis("system")
         totals = pd.DataFrame(
-            {"items": self.successes.notna().sum(), "trials": self.trials.sum(), "successes": self.successes.sum()}
+            {"items": self.values.notna().sum(), "trials": self.trials.sum(), "successes": self.values.sum()}
         ).astype(int)
         totals["rate"] = totals["successes"] / totals["trials"]
         return totals.rename_axis("system")
@@ -135,8 +165,8 @@ class Outcomes:
         Returns
         -------
         DataFrame
-            Columns ``item``, ``system``, ``successes``, ``trials``; of a crossed table ``column_language`` and
-            ``column_system``; those of `items`; and those of `systems`, as ``system_size``, ….
+            Columns ``item``, ``system``, ``successes`` (or ``score``), ``trials``; of a crossed table
+            ``column_language`` and ``column_system``; those of `items`; and those of `systems`, as ``system_size``, ….
 
         Examples
         --------
@@ -147,12 +177,19 @@ class Outcomes:
         1    a  large          1       1
         2    b  small          0       1
         """
-        return self._long(self.observed).astype({"successes": int, "trials": int})
+        return self._typed(self._long(self.observed), int)
+
+    def _typed(self, long: pd.DataFrame, whole: Any) -> pd.DataFrame:
+        """Return a long table whose counts are whole numbers; of scores, one trial each is left out."""
+        if self.scores is None:
+            return long.astype({"successes": whole, "trials": whole})
+        alone = (self.trials.fillna(1) == 1).all(axis=None)
+        return long.drop(columns="trials") if alone else long
 
     def _long(self, cells: Booleans) -> pd.DataFrame:
         rows, columns = np.nonzero(cells)
         long = pd.DataFrame({"item": self.items.index[rows], "system": self.systems.index[columns]})
-        long["successes"] = self.successes.to_numpy()[rows, columns]
+        long["successes" if self.scores is None else "score"] = self.values.to_numpy()[rows, columns]
         long["trials"] = self.trials.to_numpy()[rows, columns]
         for of_columns, level in long_columns(self.columns).items():
             long[of_columns] = level.to_numpy()[columns]
@@ -191,9 +228,10 @@ class Outcomes:
             unknown = [name for name in wanted if name not in known]
             if unknown:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
+        cells: dict[str, Any] = {self._kind: self.values.loc[rows, columns]}
         return replace(
             self,
-            successes=self.successes.loc[rows, columns],
+            **cells,
             trials=self.trials.loc[rows, columns],
             items=self.items.loc[rows],
             systems=self.systems.loc[columns],
@@ -233,6 +271,8 @@ class Outcomes:
         >>> named.given(found)
         Outcomes of relations given spans: 3 items × 1 systems, 2 trials, 1 of 3 cells missing
         """
+        if self.scores is not None or other.scores is not None:
+            raise DataError("scores are not nested: both tables must have successes.")
         for what, mine, theirs in (
             ("items", self.items.index, other.items.index),
             ("systems", self.systems.index, other.systems.index),
@@ -240,9 +280,9 @@ class Outcomes:
             if set(mine) != set(theirs):
                 differ = listing(mine.symmetric_difference(theirs, sort=False))
                 raise DataError(f"{what} of {self.name} and {other.name} differ: {differ}. Use sel on both first.")
-        trials = other.successes.reindex(index=self.items.index, columns=self.systems.index)
-        trials = trials.where(self.successes.notna())
-        successes = self.successes.where(trials.notna())
+        trials = other.values.reindex(index=self.items.index, columns=self.systems.index)
+        trials = trials.where(self.values.notna())
+        successes = self.values.where(trials.notna())
         _refuse(successes > trials, successes, trials, f"successes of {other.name}, in which they must be nested")
         return replace(self, successes=successes, trials=trials, name=f"{self.name} given {other.name}")
 
@@ -333,7 +373,7 @@ class Outcomes:
             raise DataError(f"attributes of items cannot be called {listing(taken)} in a file; rename them.")
         cells = self.observed.copy()
         cells[:1], cells[:, :1] = True, True  # missing or not, so that all names come back in their order
-        frame = self._long(cells).astype({"successes": "Int64", "trials": "Int64"})
+        frame = self._typed(self._long(cells), "Int64")
         write_table_file(frame, Path(path))
 
     def __repr__(self) -> str:
@@ -342,27 +382,35 @@ class Outcomes:
         many = f"{len(self.systems):,} systems"
         if self.columns is not None:
             many = " × ".join(f"{self.columns[level].nunique():,} {level}s" for level in LEVELS)
+        trials = f"{int(np.nansum(self.trials.to_numpy())):,} trials"
         return (
             f"Outcomes of {self.name}: {len(self.items):,} items × {many}, "
-            f"{int(np.nansum(self.trials.to_numpy())):,} trials, {missing:,} of {self.successes.size:,} cells missing"
+            f"{trials if self.scores is None else f'{int(self.observed.sum()):,} scores'}, {missing:,} of "
+            f"{self.observed.size:,} cells missing"
         )
 
 
-def _counts(frame: pd.DataFrame, what: str) -> pd.DataFrame:
-    """Return a frame as float64 after checking that its cells are counts."""
+def _numbers(frame: pd.DataFrame, what: str, *, whole: bool, least: float = -np.inf) -> pd.DataFrame:
+    """Return a frame as float64 after checking that its cells are counts, or numbers."""
     numbers: pd.DataFrame = frame.astype(object).where(frame.notna(), np.nan).apply(exact_numbers).astype(float)
     values = numbers.to_numpy()
-    whole = np.isfinite(values) & (values >= 0) & (values == np.floor(values))
-    rows, columns = np.nonzero(frame.notna().to_numpy() & ~whole)
+    right = values >= (0 if whole else least)
+    if whole:
+        right &= np.isfinite(values) & (values == np.floor(values))
+    rows, columns = np.nonzero(frame.notna().to_numpy() & ~right)
     if len(rows):
         first = ", ".join(
             f"({frame.index[i]}, {frame.columns[j]}) = {frame.iat[i, j]!s}"
             for i, j in zip(rows[:5], columns[:5], strict=True)
         )
+        advice = (
+            ". A rate, an F1 or another score says nothing of the trials behind it: give successes and trials, or "
+            "scores, and NaN for a missing cell."
+        )
         raise DataError(
-            f"{len(rows):,} of {int(frame.notna().to_numpy().sum()):,} {what} are not whole numbers from 0 up: "
-            f"{first}. A rate, an F1 or another score says nothing of the trials behind it: give successes and trials, "
-            "and NaN for a missing cell."
+            f"{len(rows):,} of {int(frame.notna().to_numpy().sum()):,} {what} are not "
+            f"{'whole ' if whole else ''}numbers{'' if least < 0 and not whole else ' from 0 up'}: {first}"
+            f"{advice if whole else '. Leave a missing cell NaN.'}"
         )
     return numbers
 

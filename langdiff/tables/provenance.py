@@ -1,6 +1,6 @@
 """Provenance of surprisals, in files and signatures."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -113,3 +113,15 @@ def _joined(values: list[Any], name: str) -> str | None:
         return None
     known = [str(value) for value in values if value is not None]
     return "+".join(known) if len(known) <= MOST_NAMES else f"{len(known)} of them#{short_hash(known)}"
+
+
+def scoring_of(record: Mapping[str, Any]) -> str:
+    """Return the kinds of logs, and how first tokens and ends were treated, as provenance has them.
+
+    Examples
+    --------
+    >>> scoring_of({"sources": [{"kind": "vllm"}], "treatment": {"start": "as scored"}})
+    'vllm,start:as scored'
+    """
+    kinds = "+".join(dict.fromkeys(str(source["kind"]) for source in record["sources"])) or "table"
+    return ",".join([kinds, *(f"{name}:{value}" for name, value in record["treatment"].items())])

@@ -14,6 +14,7 @@ from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
+from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
@@ -171,7 +172,7 @@ class TwoWay(ColumnLevels, Result):
         DataFrame
             Indexed by ``language`` and ``system``, the hardest first: ``estimate``, ``std_error``, ``low`` and ``high``
             (simultaneous), for nats ``percent``; ``p`` of the cell by itself, ``p_adjusted`` (max-t), ``q``; and
-            ``flag``: ``"harder"``, ``"easier"`` or empty.
+            ``flag``: ``"harder"``, ``"easier"`` (of scores ``"higher"``, ``"lower"``) or empty.
 
         Raises
         ------
@@ -190,9 +191,8 @@ class TwoWay(ColumnLevels, Result):
         for name, value in (("q", q), ("level", level)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
                 raise ConfigError(f"{option(name)} must be between 0 and 1, got {value!r}.")
-        percent = self.scale.unit == "nats"
         order = falling(self._all.residual(self.levels.to_numpy(dtype=float)), self.levels.index)
-        return flag_cells(self._cells, self._index[order], q=q, level=level, maxima=self._maxima, percent=percent)
+        return flag_cells(self._cells, self._index[order], self.scale, q=q, level=level, maxima=self._maxima)
 
     def pairs(
         self,
@@ -397,11 +397,11 @@ def factor_of(covariance: Floats) -> Floats:
     return root
 
 
-HARDER, EASIER = "harder", "easier"  # flags of cells
+FLAGS = {"hardest": ("harder", "easier")}  # of cells; others are higher or lower than the sum
 
 
 def flag_cells(
-    family: Family, names: pd.Index, *, q: float, level: float, maxima: Floats, percent: bool
+    family: Family, names: pd.Index, scale: Scale, *, q: float, level: float, maxima: Floats
 ) -> pd.DataFrame:
     """Return one row per cell, with an interval that holds for all cells together, and a flag."""
     from scipy.stats import false_discovery_control
@@ -413,11 +413,11 @@ def flag_cells(
         "low": family.estimate - half,
         "high": family.estimate + half,
     }
-    if percent:
+    if scale.unit == "nats":
         columns["percent"] = 100 * np.expm1(family.estimate)
     frame = pd.DataFrame(columns | {"p": family.p_value, "p_adjusted": family.adjusted(maxima)}, index=names)
     frame["q"] = false_discovery_control(family.p_value) if len(frame) else 1.0
-    sign = np.where(family.estimate > 0, HARDER, EASIER)
+    sign = np.where(family.estimate > 0, *FLAGS.get(scale.first, ("higher", "lower")))
     frame["flag"] = np.where(frame["q"] <= q, sign, "")
     return frame.sort_values("estimate", ascending=False, kind="stable")
 
@@ -439,7 +439,7 @@ def rank_best(effects: Effects) -> pd.DataFrame:
     if effects.scale.unit == "nats":
         frame["percent"] = found["percent"]
     count = len(frame)
-    highest = effects.scale.quantity == "ability"
+    highest = effects.scale.first != "hardest"
     estimate = effects.estimate.reindex(frame.index)
     frame["rank"] = (-estimate if highest else estimate).rank(method="min").astype(int)
     if known:

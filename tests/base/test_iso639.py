@@ -73,8 +73,7 @@ def plain(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "header",
-    ["Filename,ISO_639-3,Name", "file,iso639_3,Name", "filename,iso,Name", "translationId,languageCode,Name"],
+    "header", ["Filename,ISO_639-3,Name", "file,iso639_3,Name", "filename,iso,Name", "translationId,languageCode,Name"]
 )
 @pytest.mark.parametrize("row", ["a", "a.txt", "a.txt.gz"])
 def test_columns_of_the_usual_corpora(plain, header, row):

@@ -102,12 +102,6 @@ def test_a_thread_without_a_line_of_the_caller_still_warns(within):
     assert Path(file).name == "threading.py"
 
 
-def test_a_fit_names_the_line_of_its_call():
-    bits = ld.simulate(12, 3).surprisals.bits
-    file, line, called = place_of(ld.fit, bits.assign(copy=bits.iloc[:, 0]))
-    assert (file, line) == (__file__, called)
-
-
 def test_text_category_and_warnings_made_before_are_given_as_they_are():
     made = EditionWarning(("deu", "2 rare characters."))
     with warnings.catch_warnings(record=True) as caught:

@@ -7,6 +7,7 @@ import pytest
 import langdiff as ld
 from langdiff import discourse, parallelism, treebanks, typology
 from langdiff.errors import ConfigError, DataError
+from langdiff.typology.association.result import benjamini_hochberg
 
 D = pd.Series(np.sin(np.arange(8.0)), index=list("abcdefgh"), name="difficulty")
 X = pd.Series(np.cos(np.arange(8.0)), index=D.index, name="x")
@@ -48,7 +49,7 @@ def test_an_argument_of_a_wrong_kind_is_named(call):
         lambda: ld.correlate(D + 1j, X),
         lambda: ld.correlate(D, X + 1j),
         lambda: ld.table(D + 1j),
-        lambda: typology.benjamini_hochberg(np.array([0.1 + 1j, 0.2])),
+        lambda: benjamini_hochberg(np.array([0.1 + 1j, 0.2])),
     ],
 )
 def test_complex_numbers_are_refused(call):

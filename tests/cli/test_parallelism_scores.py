@@ -13,10 +13,7 @@ SECOND = Parallelism(((10, 12), (14, 16)))
 
 
 def documents(*parallelisms):
-    return {
-        "one": make_document("one", WORDS, parallelisms),
-        "two": make_document("two", WORDS, [FIRST]),
-    }
+    return {"one": make_document("one", WORDS, parallelisms), "two": make_document("two", WORDS, [FIRST])}
 
 
 GOLD = documents(FIRST, SECOND)

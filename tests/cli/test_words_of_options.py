@@ -169,10 +169,7 @@ CASES = {
         "If this is not the right format, name it: --format.",
     ),
     "vref": (["corpora", "describe", "texts", "--format", "ebible"], "pass it as --vref"),
-    "columns": (
-        ["corpora", "describe", "verses", "--format", "pbc", "--edition-info", "about.csv"],
-        "--rename;",
-    ),
+    "columns": (["corpora", "describe", "verses", "--format", "pbc", "--edition-info", "about.csv"], "--rename;"),
     "editions": (["corpora", "describe", "logs.csv"], "name the editions to read (--edition)"),
     "unit": (["fit", "logs.csv"], "pass --unit nats"),
     "trials": (["outcomes", "fit", "twice.csv"], "say so (--repeats sum)"),
@@ -211,18 +208,9 @@ baselines = false
     ("settings", "told"),
     [
         ({"path": "texts"}, 'decode_errors = "replace" in [corpus] reads it with U+FFFD'),
-        (
-            {"path": "gaps"},
-            'pass incomplete = "drop" in [split] to leave such intents out or incomplete = "test" in [split]',
-        ),
-        (
-            {"path": "gaps", "more": '[fit]\nn_resamples = 99\nerrors = "jackknife"'},
-            'contradicts errors = "jackknife"',
-        ),
-        (
-            {"path": "gaps", "more": '[fit]\nstrata = "book"'},
-            'add clusters = "chapter" beside strata = "book"',
-        ),
+        ({"path": "gaps"}, 'pass incomplete = "drop" in [split] to leave such intents out or incomplete = "test"'),
+        ({"path": "gaps", "more": '[fit]\nn_resamples = 99\nerrors = "jackknife"'}, 'contradicts errors = "jackknife"'),
+        ({"path": "gaps", "more": '[fit]\nstrata = "book"'}, 'add clusters = "chapter" beside strata = "book"'),
     ],
 )
 def test_experiments_name_their_keys(langdiff, tmp_path, settings, told):

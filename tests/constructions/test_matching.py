@@ -78,8 +78,10 @@ def test_equal_sentences_are_paired_in_order_or_by_what_comes_before(write):
     dogs = sentence("Dogs 2 nsubj", "bark 0 root", "! 2 punct")
     parses = read(write, sentence("Yes 0 one") + dogs + sentence("Yes 0 two"), {"a": A, "y": ("Yes",)})
     assert parses.blocks["y"] == ("-1 two 0",)
-    # one of two, with nothing before it, is not guessed
-    assert read(write, twice + dogs, {"y": ("Yes",), "a": A}).blocks.keys() == {"a", "y"} - {"y"} | {"a"}
+    # one of two, with nothing before it, is not guessed, but for equal analyses
+    with pytest.warns(LangdiffWarning, match="item 'y' stands 2 times in the output, with unlike analyses"):
+        assert read(write, twice + dogs, {"y": ("Yes",), "a": A}).blocks.keys() == {"a"}
+    assert read(write, 2 * sentence("Yes 0 one") + dogs, {"y": ("Yes",), "a": A}).blocks["y"] == ("-1 one 0",)
 
 
 def test_a_short_sentence_is_not_found_within_a_word_or_sentence(write):

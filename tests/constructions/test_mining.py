@@ -294,9 +294,7 @@ ROW = "s1\tvpart\t1\tlooked-1+up-2\tARG2\twords-3"
 
 def test_words_of_an_edit_that_are_not_those_of_the_sentence_are_warned_of(write):
     moved = ROW.replace("looked-1+up-2", "looked-2+up-3").replace("words-3", "words-2")  # counted from 1, and wrong
-    with pytest.warns(
-        LangdiffWarning, match=r"v.tsv: 3 words .*: line 2: 'looked' for 'up'; .* counted from 0"
-    ) as told:
+    with pytest.warns(LangdiffWarning, match=r"v.tsv: 3 words .*: line 2: 'looked' for 'up'; .* counted") as told:
         read_vetted(write("v.tsv", f"{HEAD}\nedit\t{moved}\n"))
     assert told[0].filename == __file__
 
@@ -415,3 +413,37 @@ def test_names_that_match_nothing_are_said(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_queries()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("vger", "Dogs:dog:NOUN:2:nsubj keep:keep:VERB:0:root chasing:chase:VERB:2:xcomp cats:cat:NOUN:3:obj"),
+        (
+            "vger",
+            "They:_:PRON:2:nsubj ended:_:VERB:0:root up:_:ADP:2:compound:prt paying:_:VERB:2:xcomp it:_:PRON:4:obj",
+        ),
+        ("argadj", "See:see:VERB:0:root also:also:ADV:1:advmod Smith:Smith:PROPN:1:obj"),
+        ("argadj", "Set:set:VERB:0:root at:at:ADP:3:case rest:rest:NOUN:1:obl data:data:NOUN:1:obj"),
+        ("rnr", "Men:man:NOUN:0:root and:and:CCONJ:3:cc women:woman:NOUN:1:conj in:in:ADP:5:case Rome:R:PROPN:1:nmod"),
+        ("ned", "A:a:DET:4:det hand:hand:NOUN:3:compound painted:paint:VERB:4:amod cup:cup:NOUN:0:root"),
+    ],
+)
+def test_what_the_docs_reject_is_not_found(write, code, words):
+    """The same with a word or two changed is found: rejected by these words, not for want of the construction."""
+    changed = {"keep:keep": "like:like", "ended:_": "liked:_", "also:also": "soon:soon"}
+    changed |= {"rest:rest:NOUN": "May:May:PROPN", "in:in": "of:of", "painted:paint": "eyed:eye"}
+
+    def found(text):
+        cells = [word.split(":", 4) for word in text.split()]
+        rows = [
+            "\t".join([str(n), form, lemma, upos, "VBG" if form.endswith("ing") else "_", "_", head, kind, "_", "_"])
+            for n, (form, lemma, upos, head, kind) in enumerate(cells, 1)
+        ]
+        bank = write("one.conllu", "\n".join(["# sent_id = one", *rows, "", ""]))
+        return len(mine_candidates(bank, phenomena=[code]).found)
+
+    other = words
+    for old, new in changed.items():
+        other = other.replace(old, new, 1)
+    assert (found(words), found(other)) == (0, 1)

@@ -6,13 +6,7 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.constructions import (
-    evaluate,
-    evaluate_attachment,
-    mine_candidates,
-    read_parses,
-    study_outputs,
-)
+from langdiff.constructions import evaluate, evaluate_attachment, mine_candidates, read_parses, study_outputs
 from langdiff.errors import DataError
 
 from . import trees

@@ -94,10 +94,7 @@ def test_by_source_there_is_one_part_a_source():
         ({"languages": "ita"}, r"1 edition\(s\) without native intents: 'ita'"),
         ({"origins": ["deu"] * 40, "languages": ["deu"]}, r"1 edition\(s\) without translated intents: 'deu'"),
         ({"min_native": 21}, "no edition has 21 native intents and translated ones; native are: deu 20, eng 20"),
-        (
-            {"origins": ["de", "en"] * 20},
-            "no edition has native intents. Editions are in 'deu'.*give edition_info",
-        ),
+        ({"origins": ["de", "en"] * 20}, "no edition has native intents. Editions are in 'deu'.*give edition_info"),
         ({"origins": [None] * 40}, "The original language of none of 40 intents is known"),
         ({"edition_info": {"x": "deu"}}, r"edition_info: 1 unknown edition\(s\): 'x'"),
     ],

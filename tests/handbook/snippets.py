@@ -69,7 +69,4 @@ def snippets_of(page: str) -> list[Snippet]:
 
 
 FOLDERS = (ROOT / "docs", ROOT / "docs" / "evidence")
-PAGES = [
-    "README.md",
-    *sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in folder.glob("*.md")),
-]
+PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in folder.glob("*.md"))]

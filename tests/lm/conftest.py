@@ -11,7 +11,7 @@ import pytest
 from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.jobs.folder import LOG, read_log
 from langdiff.tables.divisions import Parts
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import multitext_from_sources
 from langdiff.tables.text_sources import InMemoryText
 
 WORDS = {
@@ -58,12 +58,7 @@ def tiny_bpe_recipe(tiny_recipe):
 def model(request, tiny_recipe, tiny_bpe_recipe):
     recipe = {"char": tiny_recipe, "bpe": tiny_bpe_recipe}[request.param]
     return train_language_model(
-        verses("eng", 200, 0),
-        verses("eng", 40, 1),
-        recipe=recipe,
-        name="eng-test",
-        progress=False,
-        seed=0,
+        verses("eng", 200, 0), verses("eng", 40, 1), recipe=recipe, name="eng-test", progress=False, seed=0
     )
 
 

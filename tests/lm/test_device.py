@@ -13,7 +13,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from langdiff.lm import HuggingFaceLM, Scoring, train_language_model
-from langdiff.lm.device import single_precision
+from langdiff.lm.device import _write, single_precision
 from langdiff.lm.lstm.model import LanguageModel, build_network
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.units.alphabet import Alphabet
@@ -244,3 +244,25 @@ def test_threads_share_the_switches():
     finally:
         torch.backends.cudnn.fp32_precision = "none"
     assert switches() == before
+
+
+def each_switch_alone():
+    """Set every switch, in a process of its own, as cuDNN's cannot be set back; check what changes."""
+    backends = {name: place for name, place in vars(torch.backends.m).items() if hasattr(place, "fp32_precision")}
+    assert {name for name in backends if name.islower()} == {"cudnn", "mkldnn"}
+    cuda, cudnn, mkldnn = torch.backends.cuda, torch.backends.cudnn, torch.backends.mkldnn
+    below = {torch.backends: range(9), cudnn: range(1, 5), mkldnn: (5, 6, 7, 8)}  # as `switches` numbers them
+    alone = {2: cudnn.conv, 3: cudnn.rnn, 4: cuda.matmul, 6: mkldnn.conv, 7: mkldnn.rnn, 8: mkldnn.matmul}
+    for place, own in [*below.items(), *((place, (number,)) for number, place in alone.items())]:
+        before = switches()[:9]
+        _write(place, "tf32" if place.fp32_precision != "tf32" else "ieee")
+        changed = {number for number, now in enumerate(switches()[:9]) if now != before[number]}
+        assert changed, place
+        assert changed <= set(own), place
+
+
+def test_the_switches_of_torch_are_those_that_are_set():
+    """Fails when torch has another switch, or when one sets what is not below it."""
+    code = "from tests.lm.test_device import each_switch_alone as f; f()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -5,13 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.parallelism import (
-    Parallelism,
-    annotator_agreement,
-    make_document,
-    read_parallelisms,
-    score_parallelisms,
-)
+from langdiff.parallelism import Parallelism, annotator_agreement, make_document, read_parallelisms, score_parallelisms
 from langdiff.parallelism.agreement import align_conjunctions, merge_interlocked
 
 

@@ -80,10 +80,7 @@ def test_scores_of_pairs_follow_their_definition(pair):
 
 @pytest.mark.parametrize(
     ("one", "other", "score"),
-    [
-        (((0, 5), (6, 7)), ((0, 2), (2, 7)), 3),
-        (((0, 1), (8, 12), (13, 16)), ((3, 6), (9, 10), (10, 14)), 2),
-    ],
+    [(((0, 5), (6, 7)), ((0, 2), (2, 7)), 3), (((0, 1), (8, 12), (13, 16)), ((3, 6), (9, 10), (10, 14)), 2)],
 )
 def test_ties_are_broken_by_the_number_of_pairs(one, other, score):
     for gold, predicted in ((one, other), (other, one)):

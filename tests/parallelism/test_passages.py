@@ -9,11 +9,7 @@ from langdiff.parallelism import Parallelism, Section, make_document, passage_ht
 from tests.helpers import refused
 
 TOKENS = "he [ came ] , and she <b> came \x1b[31m ; so they left & went .".replace("[ came ]", "came").split()
-SETS = [
-    Parallelism(((0, 4), (8, 10))),
-    Parallelism(((0, 1), (2, 4)), "chiastic"),
-    Parallelism(((5, 7), (11, 12))),
-]
+SETS = [Parallelism(((0, 4), (8, 10))), Parallelism(((0, 1), (2, 4)), "chiastic"), Parallelism(((5, 7), (11, 12)))]
 GOLD = make_document("7", TOKENS, SETS, [Section("1", 0, 8), Section("2", 8, len(TOKENS))])
 PREDICTED = make_document("7", TOKENS, SETS[:1], [Section("1", 0, 8), Section("2", 8, len(TOKENS))])
 TEXT = r"[[he]₁χ came [, and]₁χ]₂ she [<b> came]₃ \u001b\[31m [; so]₂ they [left]₃ & went."

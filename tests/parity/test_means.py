@@ -8,7 +8,7 @@ import statsmodels.api as sm
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.parity.counting import against_mean
-from langdiff.parity.result import two_way_premiums
+from langdiff.regression.kernel.two_way import two_way_premiums
 from langdiff.tables.influences import Units
 
 pytestmark = pytest.mark.filterwarnings("ignore:Few units")
@@ -82,7 +82,7 @@ def test_information_parity_against_the_mean():
 
 def test_what_has_no_mean_is_refused():
     apart = np.array([[1.0, 2.0, np.nan, np.nan], [np.nan, np.nan, 3.0, 4.0]])
-    with pytest.raises(DataError, match="in 2 groups that share no intents"):
+    with pytest.raises(DataError, match="in 2 groups that share no rows"):
         against_mean(apart).estimate()
     texts = ld.read_frame(pd.DataFrame({"eng": ["Good day"], "deu": ["Guten Tag"]}))
     with pytest.raises(ConfigError, match=r"no such edition; .* 'mean' stands for the mean of all"):

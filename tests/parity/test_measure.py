@@ -307,10 +307,7 @@ def test_elements_of_tensors_are_equal():
 @pytest.mark.real_data
 def test_flores_exactly(real_data):
     corpus = ld.read_multitext(
-        real_data / "flores200",
-        format="moses",
-        nfc=False,
-        editions=["eng_Latn", "deu_Latn", "mya_Mymr", "shn_Mymr"],
+        real_data / "flores200", format="moses", nfc=False, editions=["eng_Latn", "deu_Latn", "mya_Mymr", "shn_Mymr"]
     )
     totals = ld.measure_parity(corpus, reference="eng_Latn").totals
     assert totals["bytes"].tolist() == [257_386, 305_294, 909_303, 1_018_983]

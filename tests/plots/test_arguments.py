@@ -1,15 +1,19 @@
 """Every picture says in one error what it is drawn from."""
 
+import ast
 import importlib
 import inspect
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 import langdiff as ld
+import langdiff.plots
 from langdiff import plots
 from langdiff.errors import ConfigError, DataError, LangdiffError
 
@@ -107,3 +111,90 @@ EMPTY = pd.DataFrame({"epoch": [], "system": [], "relation": [], "recall": [], "
 def test_what_cannot_be_drawn_is_said(name, arguments, settings, error, words):
     with pytest.raises(error, match=words):
         getattr(plots, name)(*arguments, **settings)
+
+
+# --- Pictures import effects only, so that every stage can draw and none depends on another through a picture.
+
+
+ALLOWED = {
+    "base",
+    "errors",
+    "plots",
+    "tables.effects",
+    "tables.rule",
+    "tables.contrasts",
+    "tables.effect_sources",
+    "tables.pairs",
+}
+
+
+def imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("langdiff"):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.startswith("langdiff"))
+
+
+def test_pictures_import_results_for_types_only():
+    found = set()
+    for path in Path(langdiff.plots.__file__).parent.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                node.body = [ast.Pass()]
+        for name in imported(tree):
+            folder, file = [*name.split("."), ""][1:3]
+            found.add(f"{folder}.{file}" if folder == "tables" else folder)
+    assert found >= {"tables.effects", "tables.rule"}
+    assert found <= ALLOWED
+
+
+# --- The gallery shows every plot function, and its snippets draw.
+
+
+@pytest.fixture(scope="module")
+def gallery(root):
+    """The script that draws the gallery when the handbook is built."""
+    pytest.importorskip("mkdocs", reason="the handbook needs the extra docs")
+    sys.path.insert(0, str(root / "docs" / "extensions"))
+    import gallery
+
+    yield gallery
+    sys.path.remove(str(root / "docs" / "extensions"))
+
+
+@pytest.fixture(scope="module")
+def page(root):
+    return (root / "docs" / "gallery.md").read_text(encoding="utf-8")
+
+
+def test_every_function_has_a_picture(gallery, page):
+    shown = set(re.findall(r"plot_\w+", " ".join(gallery.pictures_of(page).values())))
+    assert set(langdiff.plots.__all__) - shown == set()
+
+
+def test_every_picture_stands_below_its_snippet(gallery, page):
+    class Page:
+        class file:  # noqa: N801
+            src_uri = "gallery.md"
+
+    made = gallery.on_page_markdown(page, page=Page)
+    for name, snippet in gallery.pictures_of(page).items():
+        assert f"```python\n{snippet}```\n\n![{name}](images/gallery/{name}.svg)\n" in made
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::langdiff.errors.LangdiffWarning")  # the data are small
+def test_every_snippet_draws(gallery, page, tmp_path, monkeypatch):
+    from gallery_data import gallery_data
+
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "gallery", **gallery_data()}
+    exec("from langdiff.plots import *", names)
+    for name, snippet in gallery.pictures_of(page).items():
+        picture = gallery.draw(snippet, names).decode()
+        assert picture.count("<text") > 5, name  # text is text
+    exec(gallery.SNIPPET.findall(page)[-1], names)
+    assert "<text" in (tmp_path / "difficulties.svg").read_text(encoding="utf-8")
+    plt.close("all")

@@ -3,22 +3,32 @@
 from dataclasses import replace
 
 import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 from numpy.testing import assert_allclose
+from scipy.stats import t as student
 
 import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
-from langdiff.plots import plot_against_truth, plot_difficulties, plot_line_follow, plot_ranks, plot_two_models
+from langdiff.plots import (
+    plot_against_truth,
+    plot_by_language,
+    plot_difficulties,
+    plot_forest,
+    plot_line_follow,
+    plot_ranks,
+    plot_two_models,
+)
+from langdiff.plots._axes import SERIES
 from langdiff.regression import Optimizer
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.pairs import rank_set
+
+matplotlib.use("Agg")
 
 
 def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):
@@ -160,3 +170,119 @@ def test_units_and_the_axis_above_come_from_the_scale():
     assert plot_ranks(abilities, seed=0).get_xlabel() == "rank (1 is ablest)"
     with pytest.raises(ConfigError, match="different scales cannot be drawn together: ability in log odds, diff"):
         plot_two_models(abilities, estimate)
+
+
+# --- Languages of two corpora stand where their means are, and editions of chosen languages in their own colours.
+
+
+LANGUAGES = {"de": "deu", "en": "eng", "deu-a": "deu", "deu-b": "deu", "eng-a": "eng", "fin-a": "fin"}
+X = pd.Series({"de": 0.2, "en": -0.1, "lv": 0.3}, name="one")
+Y = pd.Series({"deu-a": 0.3, "deu-b": 0.1, "eng-a": -0.2, "fin-a": 0.0}, name="other")
+
+
+def points(ax):
+    return {line.get_label(): line.get_xydata() for line in ax.lines if line.get_linestyle() == "None"}
+
+
+def centred(*values):
+    return np.array(values) - np.log(np.mean(np.exp(values)))
+
+
+def test_languages_of_both_stand_at_the_means_of_their_editions():
+    ax = plt.subplots()[1]
+    assert plot_by_language(X, Y, ax, edition_info=LANGUAGES, highlight=["eng"]) is ax
+    x, y = centred(0.2, -0.1), centred(0.2, -0.2)  # deu, eng; only these two are in both
+    drawn = points(ax)
+    assert_allclose(drawn["eng"], [[x[1], y[1]]])
+    (rest,) = [xy for label, xy in drawn.items() if label != "eng"]
+    assert_allclose(rest, [[x[0], y[0]]])
+    assert ax.get_title(loc="left").startswith("2 languages, ")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("difficulty, one (nats)", "difficulty, other (nats)")
+    assert {text.get_text() for text in ax.texts} == {"deu", "eng"}
+    segments = [segment for lines in ax.collections for segment in lines.get_segments()]
+    assert any(np.allclose(segment, [[x[0], y[0] - 0.1], [x[0], y[0] + 0.1]]) for segment in segments)
+
+
+def test_editions_of_one_corpus_are_coloured_by_language():
+    ax = plot_by_language(
+        Y, 2 * Y, edition_info=pd.DataFrame({"language": LANGUAGES}), highlight=["deu"], average=False
+    )
+    deu = points(ax)["deu"]
+    assert_allclose(deu[:, 0], centred(*Y)[:2])
+    assert_allclose(deu[:, 1], centred(*(2 * Y))[:2])
+    assert ax.get_legend().get_texts()[0].get_text() == "deu"
+    assert ax.get_title(loc="left").startswith("4 editions, ")
+    colours = {line.get_color() for line in ax.lines if line.get_linestyle() == "None"}
+    shapes = {line.get_marker() for line in ax.lines if line.get_linestyle() == "None"}
+    assert len(colours) == len(shapes) == 2
+
+
+def test_names_are_languages_without_a_table():
+    ax = plot_by_language(X, X)
+    assert ax.get_title(loc="left") == "3 languages, Pearson's r = 1.000"
+    assert ax.get_legend() is None
+
+
+# --- A forest of several language models: each estimate in its row, with its interval, and differences beside.
+
+
+@pytest.fixture(scope="module")
+def fits():
+    return [ld.fit(table, clusters="document") for table in ld.datasets.ntrex10()]
+
+
+@pytest.fixture
+def axes(fits):
+    yield plot_forest(ld.table(fits, by="family"))
+    plt.close("all")
+
+
+def rows(ax):
+    """Return the row of each name, and whether it is bold."""
+    labels = {round(label.get_position()[1]): label for label in ax.get_yticklabels()}
+    names = {label.get_text().strip("\N{NO-BREAK SPACE}"): row for row, label in labels.items()}
+    return names, {name for name, row in names.items() if labels[row].get_fontweight() == "bold"}
+
+
+def drawn_of_forest(ax, colour):
+    """Return the points of a colour: rows, estimates, and the ends of their intervals."""
+    (points,) = (c for c in ax.containers if to_hex(c[0].get_color()) == colour)
+    ends = np.array([segment[:, 0] for segment in points[2][0].get_segments()])
+    return points[0].get_ydata(), points[0].get_xdata(), ends
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_estimates_and_intervals_are_those_of_the_fits(axes, fits, place):
+    y, x, ends = drawn_of_forest(axes, SERIES[place])
+    names = {row: name for name, row in rows(axes)[0].items()}
+    effects = fits[place].effects
+    half = student.ppf(0.975, np.diag(effects.degrees_of_freedom)) * effects.std_error
+    for row, estimate, (low, high) in zip(y, x, ends, strict=True):
+        name = names[round(row)]
+        nats = effects.estimate[name]
+        wanted = [100 * np.expm1(nats + sign * half[name]) for sign in (0, -1, 1)]
+        np.testing.assert_allclose([estimate, low, high], wanted, rtol=1e-9)
+    assert len(y) == 10
+
+
+def test_families_are_bold_and_stand_above_their_editions(axes):
+    names, bold = rows(axes)
+    assert bold == {"Uralic", "Germanic", "Romance", "Basque", "Austroasiatic"}
+    assert names["Uralic"] > names["hun"] > names["fin"] > names["Germanic"] > names["deu"]
+
+
+def test_the_panel_has_the_differences_in_the_same_rows(axes, fits):
+    (panel,) = axes.child_axes
+    assert panel.get_ylim() == axes.get_ylim()
+    (points,) = panel.containers
+    names = {row: name for name, row in rows(axes)[0].items()}
+    factor = np.exp(fits[0].difficulty - fits[1].difficulty)  # of both, factors average 1 over the same editions
+    for row, x in zip(points[0].get_ydata(), points[0].get_xdata(), strict=True):
+        assert x == pytest.approx(100 * (factor[names[round(row)]] - 1), rel=1e-6)
+
+
+def test_one_fit_has_neither_legend_nor_panel(fits):
+    ax = ld.table(fits[:1]).plot()
+    assert (ax.get_legend(), list(ax.child_axes)) == (None, [])
+    assert len(rows(ax)[0]) == 10
+    plt.close("all")

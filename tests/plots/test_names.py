@@ -1,7 +1,7 @@
 """Names are drawn as they are: in every script, with dollar signs, shortened, none above another."""
 
 import warnings
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -13,10 +13,11 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import cbook, font_manager
+from matplotlib.text import Text
 
 from langdiff.cli.output import save_picture
 from langdiff.errors import LangdiffWarning
-from langdiff.plots import _names, plot_difficulties, plot_line_follow, plot_two_models
+from langdiff.plots import _axes, _names, _places, plot_difficulties, plot_line_follow, plot_two_models
 from langdiff.plots._names import breadth, shorten, with_note
 
 ENDONYMS = {
@@ -176,3 +177,69 @@ def test_wide_letters_count_twice(names, most):
     alike = len({name[:1] for name in names}) < len(names)
     for name, short in zip(names, shorten(names, most), strict=True):
         assert short == name if breadth(name) <= most else alike or breadth(short) <= most
+
+
+# --- Names beside points and at the ends of lines do not cover each other, measured on the letters that are drawn.
+
+
+COVERED = 0.3  # of the smaller of two names, at most: twice `MOST_COVERED`, as widths are estimated before drawing
+NAMES = [f"ed-{number:02d}" for number in range(24)]
+
+
+def covered(ax):
+    """Return the largest share of a name that another covers, by the boxes of the text that Matplotlib draws."""
+    figure = ax.get_figure(root=True)
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    # of the letters alone, without the white behind them and the line to the point
+    boxes = [Text.get_window_extent(text, renderer) for text in ax.texts if text.get_text()]
+    shares = [0.0]
+    for one, other in combinations(boxes, 2):
+        width = min(one.x1, other.x1) - max(one.x0, other.x0)
+        height = min(one.y1, other.y1) - max(one.y0, other.y0)
+        if width > 0 and height > 0:
+            shares.append(width * height / min(one.width * one.height, other.width * other.height))
+    return max(shares), len(boxes)
+
+
+def crowd(seed):
+    """Draw difficulties, most of which are alike."""
+    rng = np.random.default_rng(seed)
+    spread = np.where(np.arange(len(NAMES)) < 4, 0.3, 0.05)
+    return [pd.Series(rng.normal(0, spread), NAMES) for _ in "xy"]
+
+
+def two_models(seed):
+    x, y = crowd(seed)
+    return plot_two_models(x, x + 0.3 * y)
+
+
+def points(seed):
+    x, y = crowd(seed)
+    ax = plt.subplots(layout="constrained")[1]
+    ax.plot(x, y, "o")
+    ax.set(xlim=(-1, 1), ylim=(-1, 1))
+    _places.name_points(ax, x.to_numpy(), y.to_numpy(), NAMES)
+    return ax
+
+
+def lines(seed):
+    x, y = crowd(seed)
+    return plot_line_follow({"one": x, "other": y})
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("draw", [two_models, points, lines])
+def test_names_do_not_cover_each_other(draw, seed):
+    share, count = covered(draw(seed))
+    assert share <= (0.02 if draw is lines else COVERED)
+    assert count >= len(NAMES) / 2  # leaving names out is the last resort
+
+
+@pytest.mark.parametrize("draw", [two_models, points, lines])
+def test_without_placement_they_would(monkeypatch, draw):
+    monkeypatch.setattr(_axes, "_part_names", lambda ax, names: False)
+    monkeypatch.setattr(_places, "spread", lambda wanted, *_: wanted)
+    monkeypatch.setattr(_places, "SIDES", _places.SIDES[:1])
+    monkeypatch.setattr(_places, "MOST_COVERED", np.inf)
+    assert all(covered(draw(seed))[0] > COVERED for seed in range(3))

@@ -35,8 +35,7 @@ def effects_of(names, rng):
     root = rng.normal(0, 0.05, (40, len(names)))
     index = pd.Index(names)
     return ld.Effects.from_covariance(
-        pd.Series(rng.normal(0, 0.2, len(names)), index),
-        covariance=pd.DataFrame(root.T @ root / 40, index, index),
+        pd.Series(rng.normal(0, 0.2, len(names)), index), covariance=pd.DataFrame(root.T @ root / 40, index, index)
     )
 
 

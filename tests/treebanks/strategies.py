@@ -31,9 +31,7 @@ def tree(text):
     return Tree(forms, upos, tuple(map(int, heads)), deprels)
 
 
-SAW = tree(
-    "the DET 2 det; dog NOUN 3 nsubj; saw VERB 0 root; a DET 5 det; cat NOUN 3 obj; . PUNCT 3 punct",
-)
+SAW = tree("the DET 2 det; dog NOUN 3 nsubj; saw VERB 0 root; a DET 5 det; cat NOUN 3 obj; . PUNCT 3 punct")
 BARK = tree("dogs NOUN 2 nsubj; bark VERB 0 root")
 SLEEP = tree("cats NOUN 2 nsubj; sleep VERB 0 root; quietly ADV 2 advmod; here ADV 2 advmod")
 A, B = [SAW, BARK], [SLEEP, SAW]

@@ -84,12 +84,7 @@ def test_options(tmp_path):
 
 
 def test_children_of_punctuation_go_to_its_head():
-    tree = Tree(
-        ("a", "(", "b", ")", "c"),
-        ("X",) * 5,
-        (5, 5, 2, 3, 0),
-        ("dep", "punct", "dep", "punct:x", "root"),
-    )
+    tree = Tree(("a", "(", "b", ")", "c"), ("X",) * 5, (5, 5, 2, 3, 0), ("dep", "punct", "dep", "punct:x", "root"))
     assert tree.without_punctuation() == Tree(("a", "b", "c"), ("X",) * 3, (3, 3, 0), ("dep", "dep", "root"))
     dots = Tree(("...", "!"), ("PUNCT",) * 2, (0, 1), ("root", "punct"))
     assert dots.without_punctuation().forms == ("...",)

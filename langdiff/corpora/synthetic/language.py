@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from langdiff.base.toml import read_packaged
 from langdiff.corpora.synthetic.grammar import Alternatives
 from langdiff.errors import ConfigError, option
 
@@ -173,43 +174,9 @@ class SyntheticLanguage:
         return {self.order: 1.0} if isinstance(self.order, str) else dict(self.order)
 
 
-_ANY_ORDER = {"".join(order): 1.0 for order in permutations("SOV")}
-
-DEFAULT_LANGUAGES = (
-    SyntheticLanguage(name="agglutinating-sov", order="SOV", case="accusative", verb_agreement=True),
-    SyntheticLanguage(name="free-order", order=_ANY_ORDER, case="accusative", script="cyrillic"),
-    SyntheticLanguage(name="isolating-svo", morphology="isolating", adjective="after", closed=0.6),
-    SyntheticLanguage(
-        name="synonyms-svo", morphology="isolating", synonyms=(0.5, 0.5), verb_agreement=True, script="greek"
-    ),
-    SyntheticLanguage(
-        name="fusional-concord",
-        order={"SVO": 0.6, "OVS": 0.2, "SOV": 0.2},
-        morphology="fusional",
-        case="accusative",
-        verb_agreement=True,
-        adjective_agreement=True,
-        adjective="after",
-        script="deseret",
-    ),
-    SyntheticLanguage(
-        name="prefixing-vso",
-        order="VSO",
-        affixes="prefix",
-        case="ergative",
-        verb_agreement=True,
-        adjective="after",
-        script="hebrew",
-    ),
-    SyntheticLanguage(name="syllabic-sov", order="SOV", case="accusative", synonyms=(0.7, 0.3), script="hangul"),
-    SyntheticLanguage(
-        name="free-order-synonyms",
-        order=_ANY_ORDER,
-        morphology="fusional",
-        case="ergative",
-        synonyms=(0.5, 0.5),
-        script="devanagari",
-    ),
+DEFAULT_LANGUAGES = tuple(
+    SyntheticLanguage(name=name, **settings)
+    for name, settings in read_packaged("langdiff.corpora.synthetic", "languages.toml").items()
 )
 
 
@@ -219,7 +186,7 @@ def draw_language(name: str, rng: np.random.Generator) -> SyntheticLanguage:
     def pick(*values: Any) -> Any:
         return values[rng.integers(len(values))]
 
-    orders = list(_ANY_ORDER)
+    orders = ["".join(order) for order in permutations("SOV")]
     fixed = pick(*orders)
     case = pick("none", "accusative", "ergative")
     free = case != "none" and rng.random() < 0.5

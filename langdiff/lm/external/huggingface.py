@@ -169,7 +169,8 @@ class HuggingFaceLM:
         Warns
         -----
         LangdiffWarning
-            If the tokenizer cannot give texts back: their bits are then those of other texts.
+            If the tokenizer cannot give texts back, or does not see their first space: their bits are then those of
+            other texts.
         """
         series = check_texts(texts, "texts")
         encoded = self._encode(series)
@@ -296,6 +297,14 @@ class HuggingFaceLM:
         # split_special_tokens: "<s>" in a text is three characters, not a special token
         settings: dict[str, Any] = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
         encoded: list[list[int]] = self.tokenizer(texts, **settings)["input_ids"]
+        spaced = [row for row, text in enumerate(texts) if text[0] == " "]
+        bare = self.tokenizer([texts[row][1:] for row in spaced], **settings)["input_ids"] if spaced else []
+        lost = [row for row, ids in zip(spaced, bare, strict=True) if ids == encoded[row]]
+        if lost:
+            warn(
+                f"{self.name}: the tokenizer cannot tell {texts[lost[0]][1:40]!r} from {texts[lost[0]][:40]!r}: of "
+                f"{len(lost):,} texts, the first of them intent {series.index[lost[0]]!r}, the first space is free."
+            )
         highest = max(map(max, filter(None, encoded)), default=0)
         if highest >= self._vocabulary_size:
             raise ConfigError(

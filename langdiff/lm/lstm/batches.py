@@ -12,7 +12,7 @@ from torch import Tensor
 from langdiff.base.types import Floats
 from langdiff.errors import DataError
 from langdiff.lm.device import to_device
-from langdiff.lm.lstm.features import Features
+from langdiff.lm.lstm.features import Asked, NgramFeatures
 from langdiff.lm.units.characters import Ids
 
 # of the length of segments (Merity, Keskar & Socher 2018, section 4.1)
@@ -20,6 +20,8 @@ FULL_LENGTH = 0.95  # probability that bptt is meant, and not half of it
 SPREAD = 5.0  # standard deviation
 SHORTEST = 5
 LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB
+STRETCH = 1 << 12  # units of a text after which its state is carried on: memory does not grow with the text
+WINDOW = 1 << 11  # units of a text that a network without a state reads at once; half of them are scored
 logger = logging.getLogger(__name__)
 
 
@@ -36,7 +38,7 @@ class Batch(NamedTuple):
     rows : Tensor of int64, shape (N,), or None
         Places of the N symbols to predict in the flattened targets; None if nothing is padding. It is counted
         before the batch is on its device, as to count there lets a GPU wait.
-    features : Features or None
+    features : Asked or None
         What n-grams say of the N symbols to predict, time by time; None for networks that do not ask.
     """
 
@@ -44,7 +46,7 @@ class Batch(NamedTuple):
     targets: Tensor
     lengths: Tensor
     rows: Tensor | None
-    features: Features | None = None
+    features: Asked | None = None
 
     @property
     def real(self) -> Tensor:
@@ -62,14 +64,74 @@ def pad(intents: Sequence[Ids], end: int, device: torch.device) -> Batch:
     end : int
         Id of the end symbol.
     """
-    lengths = np.array([len(ids) + 1 for ids in intents])
-    padded = np.full((lengths.max() + 1, len(intents)), end, dtype=np.int64)  # (T + 1, B)
-    for column, ids in enumerate(intents):
-        padded[1 : len(ids) + 1, column] = ids
-    real = np.arange(lengths.max())[:, None] < lengths  # (T, B)
-    rows = None if real.all() else to_device(device, np.flatnonzero(real))
-    symbols = to_device(device, padded)
-    return Batch(symbols[:-1], symbols[1:], to_device(device, lengths), rows)
+    text = Text(intents, end)
+    (batch,) = text.batches(text.pieces(), device, steps=int(text.lengths.max()))
+    return batch
+
+
+class Pieces(NamedTuple):
+    """Stretches of intents that are read from the start symbol on; shapes (P,)."""
+
+    rows: Ids  # intents
+    begins: Ids  # first symbol to predict
+    lengths: Ids  # symbols to predict
+    scored: Ids  # of these, the first that no piece before it has scored
+
+    def of(self, which: Ids) -> "Pieces":
+        """Return some of the pieces."""
+        return Pieces(*(each[which] for each in self))
+
+
+class Text:
+    """Intents as they are cut into batches.
+
+    Parameters
+    ----------
+    intents : sequence of ndarray of int64, length I
+        Units of each intent, without end symbol.
+    end : int
+        Id of the end symbol.
+    features : NgramFeatures, optional
+        What n-grams say of the intents.
+    """
+
+    def __init__(self, intents: Sequence[Ids], end: int, features: NgramFeatures | None = None) -> None:
+        self._intents, self._end, self._features = intents, end, features
+        self.lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
+
+    def pieces(self, window: int | None = None, overlap: int = 0) -> Pieces:
+        """Return all intents, whole or cut into windows, each with `overlap` symbols of the one before."""
+        if window is None or self.lengths.max(initial=0) <= window:
+            nothing = np.zeros_like(self.lengths)
+            return Pieces(np.arange(len(self.lengths)), nothing, self.lengths, nothing)
+        step = window - overlap
+        counts = 1 + np.maximum(0, -(-(self.lengths - window) // step))
+        rows = np.repeat(np.arange(len(counts)), counts)
+        begins = step * (np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts))
+        lengths = np.minimum(window, self.lengths[rows] - begins)
+        return Pieces(rows, begins, lengths, np.where(begins > 0, overlap, 0))
+
+    def batches(self, pieces: Pieces, device: torch.device, *, steps: int) -> Iterator[Batch]:
+        """Yield pieces in parallel, padded with the end symbol: one batch, or several of so many steps each.
+
+        Of these, each goes on where the one before ends.
+        """
+        lengths, end = pieces.lengths, self._end
+        padded = np.full((lengths.max() + 1, len(lengths)), end, dtype=np.int64)  # (T + 1, P)
+        for column, (row, begin, length) in enumerate(zip(*pieces[:3], strict=True)):
+            ids = self._intents[row][begin : begin + length]
+            padded[1 : len(ids) + 1, column] = ids
+        asked = None if self._features is None else self._features.of(pieces.rows, device, pieces.begins, lengths)
+        done = 0
+        for start in range(0, len(padded) - 1, steps):
+            symbols = padded[start : start + steps + 1]
+            left = np.clip(lengths - start, 0, len(symbols) - 1)
+            real = np.arange(len(symbols) - 1)[:, None] < left  # (T, P)
+            rows = None if real.all() else to_device(device, np.flatnonzero(real))
+            own = None if asked is None else asked.of(slice(done, done + int(left.sum())))
+            done += int(left.sum())
+            there = to_device(device, symbols)
+            yield Batch(there[:-1], there[1:], to_device(device, left), rows, own)
 
 
 def rows_by_length(

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from langdiff.base.types import Integers
+from langdiff.base.types import Booleans, Integers
 from langdiff.lm.device import to_device
 from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer, linear
 from langdiff.lm.ngram.kneser_ney import Level, count_grams, lay_out, smooth
@@ -208,9 +208,32 @@ class Features(NamedTuple):
     log_probability: Tensor
     summary: Tensor
 
-    def of(self, symbols: slice | Tensor) -> "Features":
-        """Return the features of some symbols."""
-        return Features(self.log_probability[symbols], self.summary[symbols])
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Symbols to predict of which features are asked; they are computed where few are needed, as they are large.
+
+    Attributes
+    ----------
+    part : NgramFeatures
+        Features of the part.
+    places : ndarray of int64, shape (N,)
+        Symbols to predict, counted through the part.
+    device : torch.device
+        Where they are computed.
+    """
+
+    part: "NgramFeatures"
+    places: Ids
+    device: torch.device
+
+    def of(self, symbols: slice | Booleans) -> "Asked":
+        """Return some of the symbols."""
+        return Asked(self.part, self.places[symbols], self.device)
+
+    def compute(self) -> Features:
+        """Compute the features."""
+        return self.part.at(self.places, self.device)
 
 
 class NgramFeatures:
@@ -249,12 +272,17 @@ class NgramFeatures:
             histories.ask(levels, np.flatnonzero(fold == number))
         return cls(histories)
 
-    def of(self, rows: Integers, device: torch.device) -> Features:
-        """Return the features of the symbols of some intents side by side, in the order of `Batch.rows`."""
-        histories = self._histories
-        lengths = histories.lengths[rows]
+    def of(
+        self, rows: Integers, device: torch.device, begins: Integers | int = 0, lengths: Integers | None = None
+    ) -> Asked:
+        """Return the symbols of some intents side by side, or of stretches, in the order of `Batch.rows`."""
+        lengths = self._histories.lengths[rows] if lengths is None else lengths
         times = np.arange(lengths.max())[:, None]
-        places = (histories.starts[rows] + times)[times < lengths]  # time by time
+        return Asked(self, (self._histories.starts[rows] + begins + times)[times < lengths], device)  # time by time
+
+    def at(self, places: Ids, device: torch.device) -> Features:
+        """Return the features of some symbols to predict."""
+        histories = self._histories
         log_probability = self._distributions(places, device).log_()
         entropy = -(log_probability.exp() * log_probability).sum(dim=2)
         known = to_device(device, (histories.known[places] / histories.orders[-1]).astype(np.float32))
@@ -371,14 +399,14 @@ class Residual(Network):
         bound = self.gate_input.shape[1] ** -0.5
         nn.init.uniform_(self.gate_input, -bound, bound, generator=settings.get("generator"))
 
-    def logits(self, output: Tensor, features: Features | None = None) -> Tensor:
+    def logits(self, output: Tensor, features: Asked | None = None) -> Tensor:
         """Return unnormalized log-probabilities of the next symbol, shape (N, vocabulary_size)."""
         if features is None:
             raise ValueError("a residual network needs the features of the n-grams")
-        summary = features.summary
+        log_probability, summary = features.compute()
         gate = torch.tanh(F.linear(torch.cat([output.to(summary.dtype), summary], 1), self.gate_input, self.gate_bias))
         a = F.linear(gate, self.gate_output, self.weights)  # (N, K)
-        of_ngrams = torch.einsum("nk,nkv->nv", a, features.log_probability)
+        of_ngrams = torch.einsum("nk,nkv->nv", a, log_probability)
         return linear(output, self.decoder, self.decoder_bias) + of_ngrams
 
 

@@ -136,7 +136,7 @@ def _cut(whole: _Piece, parts: int) -> Iterator[_Piece]:
         if batch.features is not None:
             column = torch.arange(batch.inputs.shape[1], device=batch.inputs.device).expand(batch.inputs.shape)
             column = column[batch.real]
-            features = batch.features.of((column >= own.start) & (column < own.stop))
+            features = batch.features.of(((column >= own.start) & (column < own.stop)).cpu().numpy())
         yield _Piece(
             Batch(batch.inputs[:, own], batch.targets[:, own], batch.lengths[own], rows, features),
             masks._replace(locked=[None if mask is None else mask[:, own] for mask in masks.locked]),

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import TrainingError
 from langdiff.lm.language_model import Epoch, Report
-from langdiff.lm.lstm.batches import Batch, cut, draw_segments, lay_out, pad, rows_by_length
+from langdiff.lm.lstm.batches import STRETCH, WINDOW, Batch, Text, cut, draw_segments, lay_out, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
 from langdiff.lm.lstm.network import Network, State
@@ -55,18 +55,17 @@ class EncodedPart(NamedTuple):
         """Return the part with its texts encoded in units over the alphabet."""
         return cls([units.encode(text) for text in texts], sum(map(len, texts)))
 
-    @property
-    def lengths(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Number of symbols to predict in each intent, the end symbol included."""
-        return np.array([len(ids) + 1 for ids in self.intents])
-
 
 class _Step(NamedTuple):
-    """Batch, the fraction of the epoch done before it, and its factor of the learning rate."""
+    """Batch, the fraction of the epoch done before it, its factor of the learning rate, and whether it goes on.
+
+    The state is carried from the step before to one that goes on.
+    """
 
     batch: Batch
     done: float
     rate: float
+    goes_on: bool
 
 
 class EpochLoop:
@@ -203,30 +202,34 @@ class EpochLoop:
             for group in self.optimizer.param_groups:
                 group["lr"] = learning_rate(self.recipe, epochs) * step.rate
             self.optimizer.zero_grad(set_to_none=True)
+            begin = state if step.goes_on else None
             loss = accumulate_gradients(
-                self.network, step.batch, self.recipe, self.randomness.dropout, state, limit=self._limit
+                self.network, step.batch, self.recipe, self.randomness.dropout, begin, limit=self._limit
             )
             self._improve()
-            state = None if self._streams is None else loss.state
+            state = loss.state
             total = total + loss.nats
             units = units + step.batch.lengths.sum()
         return float(total) / (int(units) * log(2))
 
     def _steps(self) -> Iterator[_Step]:
-        """Yield the steps of an epoch, intents by length or segments of the streams in their order."""
+        """Yield the steps of an epoch, intents by length or segments of the streams in their order.
+
+        An intent longer than a stretch is several steps, or windows that are intents of their own.
+        """
         rng = self.randomness.batches
         if self._streams is not None and self.recipe.bptt is not None:
             length = len(self._streams) - 1
             for segment in draw_segments(length, self.recipe.bptt, rng):
-                yield _Step(cut(self._streams, segment), segment.start / length, segment.rate)
+                yield _Step(cut(self._streams, segment), segment.start / length, segment.rate, segment.start > 0)
             return
-        batches = rows_by_length(self.train.lengths, most_units=self.recipe.batch_units, rng=rng)
+        text = Text(self.train.intents, self._end, self.train.features)
+        pieces = text.pieces(None if self.network.has_state else WINDOW)
+        batches = rows_by_length(pieces.lengths, most_units=self.recipe.batch_units, rng=rng)
         for done, rows in enumerate(batches):
-            device = self.network.embedding.device
-            batch = pad([self.train.intents[row] for row in rows], self._end, device)
-            if self.train.features is not None:
-                batch = batch._replace(features=self.train.features.of(rows, device))
-            yield _Step(batch, done / len(batches), 1.0)
+            own = text.batches(pieces.of(rows), self.network.embedding.device, steps=STRETCH)
+            for number, batch in enumerate(own):
+                yield _Step(batch, done / len(batches), 1.0, number > 0)
 
     def _improve(self) -> None:
         """Update the weights by their gradients."""

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from langdiff.lm.lstm.features import Features
+    from langdiff.lm.lstm.features import Asked
 
 State = list[tuple[Tensor, Tensor]]  # hidden and cell state of each layer, (1, B, H)
 
@@ -112,7 +112,7 @@ class Network(nn.Module, ABC):
     def draw_masks(self, batch_size: int, generator: torch.Generator | None) -> Masks:
         """Draw the masks of a pass over a batch of intents, always in the same order; none while evaluating."""
 
-    def logits(self, output: Tensor, features: "Features | None" = None) -> Tensor:  # noqa: ARG002
+    def logits(self, output: Tensor, features: "Asked | None" = None) -> Tensor:  # noqa: ARG002
         """Return unnormalized log-probabilities of the next symbol, shape (..., vocabulary_size).
 
         They are computed in the precision of the output; `features` are those of `langdiff.lm.lstm.features`.

@@ -1,7 +1,7 @@
 """The surprisal of encoded intents under a network: single precision, summed in double."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import log
 
 import numpy as np
@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from langdiff.lm.device import empty_cache, single_precision
-from langdiff.lm.lstm.batches import Batch, pad, rows_by_length
-from langdiff.lm.lstm.features import Features, NgramFeatures
+from langdiff.lm.lstm.batches import STRETCH, WINDOW, Batch, Pieces, Text, rows_by_length
+from langdiff.lm.lstm.features import Asked, NgramFeatures
 from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.units.characters import Ids
 
@@ -22,7 +22,6 @@ logger = logging.getLogger(__name__)
 
 _SCORED_AT_ONCE = 1 << 14  # units in a batch
 _SCORED_ON_CPU = 1 << 12  # which stay nearer to the processor: a sixth faster
-_STEPS_AT_ONCE = 1 << 12  # units of one text, of which the state is carried on
 _LOGITS_AT_ONCE = 1 << 22  # elements, 16 MB: a large softmax over long intents goes in slices
 
 
@@ -50,7 +49,9 @@ def score(
     ----------
     network : Network
         In evaluation mode; its last symbol is the end symbol. Every intent starts from the zero
-        state with the end symbol as input.
+        state with the end symbol as input. Of a long intent a network with a state carries it on from stretch to
+        stretch, which changes nothing but rounding; one without reads windows that begin with the end symbol and have
+        half of their units in common with the one before.
     intents : sequence of ndarray of int64, length I
         Units of each intent, without end symbol; may be empty.
     features : NgramFeatures, optional
@@ -64,9 +65,12 @@ def score(
         They depend on no other intent, but for rounding in the seventh digit.
     """
     bits, eos_bits = np.zeros(len(intents)), np.zeros(len(intents))
-    for rows, lengths, (each,) in _in_batches(network, intents, features, batch_size):
-        bits[rows] = each.sum(axis=0)
-        eos_bits[rows] = each[lengths - 1, np.arange(len(rows))]
+    for pieces, (each,) in _in_batches(network, intents, features, batch_size):
+        for column in np.flatnonzero(pieces.scored):
+            each[: pieces.scored[column], column] = 0
+        np.add.at(bits, pieces.rows, each.sum(axis=0))
+        last = [begin + length == len(intents[row]) + 1 for row, begin, length, _ in zip(*pieces, strict=True)]
+        eos_bits[pieces.rows[last]] = each[pieces.lengths - 1, np.arange(len(last))][last]
     return bits, eos_bits
 
 
@@ -84,10 +88,12 @@ def score_symbols(
     others : ndarray of int64, optional
         Symbols of which the bits are returned that one of them stands there; the arrays then have the shape (2, T).
     """
-    found: list[Floats] = [np.empty(0)] * len(intents)
-    for rows, lengths, each in _in_batches(network, intents, features, None, others):
-        for column, (row, length) in enumerate(zip(rows, lengths, strict=True)):
-            found[row] = (each[0] if others is None else each)[..., :length, column].copy()
+    shape = () if others is None else (2,)
+    found = [np.empty((*shape, len(ids) + 1)) for ids in intents]
+    for pieces, each in _in_batches(network, intents, features, None, others):
+        for column, (row, begin, length, first) in enumerate(zip(*pieces, strict=True)):
+            own = (each[0] if others is None else each)[..., first:length, column]
+            found[row][..., begin + first : begin + length] = own
     return found
 
 
@@ -97,65 +103,56 @@ def _in_batches(
     features: NgramFeatures | None,
     batch_size: int | None,
     others: Ids | None = None,
-) -> Iterator[tuple[Ids, Ids, Floats]]:
-    """Score intents in parallel; yield their rows, symbols to predict, and the bits of these, (1 or 2, T, B).
+) -> Iterator[tuple[Pieces, Floats]]:
+    """Score intents, or windows of them, in parallel; yield them and the bits of their symbols, (1 or 2, T, B).
 
     If the memory of a GPU runs out, this and all further batches are halved.
     """
-    lengths = np.array([len(ids) + 1 for ids in intents], dtype=np.int64)
-    end, device = len(network.embedding) - 1, network.embedding.device
+    device = network.embedding.device
+    text = Text(intents, len(network.embedding) - 1, features)
+    pieces = text.pieces() if network.has_state else text.pieces(WINDOW, WINDOW // 2)
     most_units = _SCORED_ON_CPU if device.type == "cpu" else _SCORED_AT_ONCE
-    waiting = rows_by_length(lengths, most_units=most_units, most_intents=batch_size)
+    waiting = rows_by_length(pieces.lengths, most_units=most_units, most_intents=batch_size)
     while waiting:
         rows, *waiting = waiting
+        own = pieces.of(rows)
         try:
-            batch = pad([intents[row] for row in rows], end, device)
-            if features is not None:
-                batch = batch._replace(features=features.of(rows, device))
-            found = _bits(network, batch, others).numpy()
+            found = _bits(network, text.batches(own, device, steps=STRETCH), others)
         except torch.cuda.OutOfMemoryError as error:
             if len(rows) == 1:
                 raise
             reason = str(error).partition("\n")[0]
         else:
-            real = np.arange(lengths[rows].max())[:, None] < lengths[rows]  # (T, B)
+            real = np.arange(own.lengths.max())[:, None] < own.lengths  # (T, B)
             bits = np.zeros((len(found), *real.shape))
             bits[:, real] = found
-            yield rows, lengths[rows], bits
+            yield own, bits
             continue
         # outside of the handler, which keeps the tensors of what failed
-        del batch
         empty_cache(device)
-        most_units = int(lengths[rows].max()) * (len(rows) // 2)
+        most_units = int(own.lengths.max()) * (len(rows) // 2)
         logger.warning("out of memory (%s): scoring at most %d units at once", reason, most_units)
         left = np.concatenate([rows, *waiting])
-        waiting = [left[each] for each in rows_by_length(lengths[left], most_units=most_units, most_intents=batch_size)]
+        by_length = rows_by_length(pieces.lengths[left], most_units=most_units, most_intents=batch_size)
+        waiting = [left[each] for each in by_length]
 
 
-def _bits(network: Network, batch: Batch, others: Ids | None) -> Tensor:
-    """Return the bits of the N symbols to predict and, if given, of others, (1 or 2, N), float64 on the CPU."""
-    output, targets = _output(network, batch.inputs).flatten(0, 1), batch.targets.flatten()
-    if batch.rows is not None:
-        output, targets = output[batch.rows], targets[batch.rows]
-    return _bits_of(network, output, targets, batch.features, others)
-
-
-def _output(network: Network, inputs: Tensor) -> Tensor:
-    """Return the output, (T, B, E); of long texts, stretch by stretch if there is a state to carry on."""
-    if not network.has_state:
-        output: Tensor = network(inputs).output
-        return output
+def _bits(network: Network, stretches: Iterable[Batch], others: Ids | None) -> Floats:
+    """Return the bits of the N symbols to predict and, if given, of others, (1 or 2, N), stretch by stretch."""
     state: State | None = None
     found = []
-    for part in torch.split(inputs, _STEPS_AT_ONCE):
-        activations = network(part, None, state)
-        state = activations.state
-        found.append(activations.output)
-    return torch.cat(found)
+    for batch in stretches:
+        activations = network(batch.inputs, None, state)
+        state = activations.state or None
+        output, targets = activations.output.flatten(0, 1), batch.targets.flatten()
+        if batch.rows is not None:
+            output, targets = output[batch.rows], targets[batch.rows]
+        found.append(_bits_of(network, output, targets, batch.features, others).numpy())
+    return np.concatenate(found, axis=1)
 
 
 def _bits_of(
-    network: Network, output: Tensor, targets: Tensor, features: Features | None = None, others: Ids | None = None
+    network: Network, output: Tensor, targets: Tensor, features: Asked | None = None, others: Ids | None = None
 ) -> Tensor:
     """Return the bits of symbols and, if given, of others, (1 or 2, N), float64 on the CPU, from output (N, E)."""
     nats = []
@@ -196,10 +193,10 @@ def score_in_order(network: Network, intents: Sequence[Ids]) -> tuple[Floats, Fl
     symbols = torch.from_numpy(joined).to(device)
     each = np.empty(len(joined) - 1)
     state: State | None = None
-    for start in range(0, len(each), _STEPS_AT_ONCE):
-        inputs = symbols[start : start + _STEPS_AT_ONCE + 1]
+    for start in range(0, len(each), STRETCH):
+        inputs = symbols[start : start + STRETCH + 1]
         activations = network(inputs[:-1, None], None, state)
         state = activations.state
-        each[start : start + _STEPS_AT_ONCE] = _bits_of(network, activations.output[:, 0], inputs[1:])[0].numpy()
+        each[start : start + STRETCH] = _bits_of(network, activations.output[:, 0], inputs[1:])[0].numpy()
     ends = np.cumsum([len(ids) + 1 for ids in intents])
     return np.add.reduceat(each, np.append(0, ends[:-1])), each[ends - 1]

@@ -346,6 +346,8 @@ def _of_pilot(pilot: Outcomes, clusters: str | pd.Series | None) -> _Pilot:
         else pd.DataFrame({"language": "", "system": rates.columns}, rates.columns)
     )
     noise = rates * (1 - rates) * trials / (trials - 1).where(trials > 1)  # of one answer, by cell
+    if pilot.scores is not None:
+        noise = rates * np.nan  # answers to one item are known by their mean only
     documents = units_of(pilot.items, _named(pilot, clusters)).code
     pairs = []
     for one, other in combinations(pd.unique(levels["system"]), 2):

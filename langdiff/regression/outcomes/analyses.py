@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff.base.seeds import generator
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
-from langdiff.regression.outcomes import OutcomeModel
+from langdiff.regression.outcomes import OutcomeModel, ScoreModel
 from langdiff.regression.outcomes.design import check_estimates, design_items, rows_of, units_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
 from langdiff.regression.outcomes.likelihoods import MODELS, Structure
@@ -52,8 +52,9 @@ def check_outcomes(
     Returns
     -------
     DataFrame
-        Rows ``marginal`` and ``conditional``, kinds of likelihood. ``finite``: whether models of this kind can be
-        fitted. ``message``: what `fit_outcomes` would say, an error or warnings; empty if nothing.
+        Rows ``marginal`` and ``conditional``, kinds of likelihood; of scores the models ``normal``,
+        ``ordinal`` and ``poisson``. ``finite``: whether models of this kind can be fitted. ``message``: what
+        `fit_outcomes` would say, an error or warnings; empty if nothing.
 
     Raises
     ------
@@ -73,12 +74,15 @@ def check_outcomes(
     """
     design = design_items(outcomes.items, by, formula, interaction)
     units_of(outcomes.items, clusters)  # its errors
-    rows = rows_of(outcomes, design)
     found: dict[str, tuple[bool, str]] = {}
-    for name, structure in {"marginal": Structure(), "conditional": Structure(levels="conditional")}.items():
+    kinds = {"marginal": Structure(), "conditional": Structure(levels="conditional")}
+    if outcomes.scores is not None:
+        kinds = {name: MODELS[name] for name in get_args(ScoreModel)}
+    for name, structure in kinds.items():
         with warnings.catch_warnings(record=True) as cautions:
             warnings.simplefilter("always")
             try:
+                rows = rows_of(outcomes, design, structure)
                 check_estimates(outcomes, design, rows, structure, allow_unlinked=False)
                 found[name] = True, "; ".join(str(caution.message) for caution in cautions)
             except DataError as error:
@@ -141,6 +145,8 @@ def cross_validate_outcomes(
     >>> bool(scores.loc["rasch", "score"] > -0.6931)
     True
     """
+    if outcomes.scores is not None:
+        raise ConfigError("models of scores are not cross-validated: this is for successes out of trials.")
     names = [models] if isinstance(models, str) else list(models)
     _check(names, over, n_folds, clusters)
     rng = generator(seed, "folds")
@@ -217,4 +223,4 @@ def _score(
 
 
 def _masked(outcomes: Outcomes, kept: Any) -> Outcomes:
-    return replace(outcomes, successes=outcomes.successes.where(kept), trials=outcomes.trials.where(kept))
+    return replace(outcomes, successes=outcomes.values.where(kept), trials=outcomes.trials.where(kept))

@@ -103,7 +103,7 @@ def prepare_columns(
     known = _chance(outcomes, structure, chance)
     structure = structure._replace(languages=_codes(outcomes, "language"))
     found = Columns(outcomes, known, structure, None, outcomes, known.values)
-    s, t = (np.nan_to_num(frame.to_numpy(dtype=float)) for frame in (outcomes.successes, outcomes.trials))
+    s, t = (np.nan_to_num(frame.to_numpy(dtype=float)) for frame in (outcomes.values, outcomes.trials))
     low = np.zeros(s.shape[1], dtype=bool)
     if known.values is None:
         if structure.likelihood.constant is None and (t.sum(axis=0) > 0).all():
@@ -239,7 +239,7 @@ def _answers(found: Columns, place: int) -> Answers:
         own = table.columns["language"].iloc[place]
         inside = np.flatnonzero(fitted["language"].to_numpy() == own)
         language = found.structure.languages[int(inside[0])] if len(inside) else -1
-    s, t = (np.nan_to_num(frame.iloc[:, place].to_numpy(dtype=float)) for frame in (table.successes, table.trials))
+    s, t = (np.nan_to_num(frame.iloc[:, place].to_numpy(dtype=float)) for frame in (table.values, table.trials))
     chance = np.zeros(len(s)) if found.whole_chance is None else found.whole_chance[:, place]
     return Answers(s, t, chance, language)
 

@@ -32,7 +32,8 @@ from langdiff.regression.outcomes.inference import (
     part_of,
 )
 from langdiff.regression.outcomes.integrals import patterns
-from langdiff.tables.contrasts import Scale, shares
+from langdiff.regression.outcomes.likelihoods import ABILITIES, DIFFICULTIES
+from langdiff.tables.contrasts import shares
 from langdiff.tables.crossing import LEVELS, SIGN
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 
 
 NODES = 60
-ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
-DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", centre="mean")
 
 
 class Rates(NamedTuple):
@@ -72,7 +71,7 @@ def rates_of(fit: "OutcomeFit") -> Rates:
     """Return rates by group with their derivatives."""
     if fit.structure.conditional:
         raise ConfigError(
-            f"the conditional model knows no distribution of items; fit {option('model', 'rasch')} for that."
+            f"model {fit.model!r} knows no rates over a distribution of items: use {option('model', 'rasch')}."
         )
     design, systems = fit.design(fit.items), fit.systems.index
     nothing = pd.DataFrame(np.nan, fit.items.index, systems)
@@ -147,7 +146,8 @@ class Crossed:
     def two_way(self) -> TwoWay:
         """Levels of the columns split into languages, systems and interaction, where there are several languages.
 
-        Languages and interaction are difficulties, systems abilities, all in log odds. Systems with columns at chance
+        Languages and interaction are difficulties, systems abilities, all in log odds; of scores all are on their
+        scale, and of counts logarithms of rates. Systems with columns at chance
         are set aside, so that means are over the same systems; see `bounds`.
 
         Examples
@@ -166,11 +166,13 @@ class Crossed:
                 f"every system has a column at chance ({listing(low)}), so that there are no means over languages or "
                 "systems: compare columns of one system, as by `abilities.contrast`."
             )
-        columns = self._fit.columns[kept]
+        columns, scale = self._fit.columns[kept], self._fit.structure.likelihood.scale
+        harder = scale == ABILITIES  # levels are difficulties, and those of scores and counts as they are
+        signed = (-1 if harder else 1) * np.eye(len(kept))[kept]
         return TwoWay(
-            cells=abilities.linear(-np.eye(len(kept))[kept], columns.index, DIFFICULTIES),
+            cells=abilities.linear(signed, columns.index, DIFFICULTIES if harder else scale),
             columns=columns,
-            system_scale=ABILITIES,
+            system_scale=scale,
             additive=self._fit.additive,
             interacts=None if profiles is None else JointTest(*profiles.loc[INTERACTION, list(JointTest._fields)]),
         )

@@ -176,9 +176,11 @@ def rows_of(
     own = structure.likelihood.constant
     if own is not None:
         of_items = attribute_of(outcomes.items, own, "constant").to_numpy(dtype=float)
-        chance = np.repeat(of_items[:, None], outcomes.successes.shape[1], axis=1)
+        chance = np.repeat(of_items[:, None], outcomes.values.shape[1], axis=1)
+    if outcomes.scores is not None:
+        structure.likelihood.check_cells(outcomes.scores, outcomes.trials)
     return Rows(
-        s=np.nan_to_num(outcomes.successes.to_numpy(dtype=float)),
+        s=np.nan_to_num(outcomes.values.to_numpy(dtype=float)),
         t=np.nan_to_num(outcomes.trials.to_numpy(dtype=float)),
         x=design.x,
         block=design.block,
@@ -199,6 +201,9 @@ def check_estimates(
     """
     conditional = structure.conditional
     check_size(outcomes, rows, structure)
+    if structure.likelihood.of_scores:
+        _check_linked(outcomes, allow_unlinked=False, random=False)
+        return
     if not conditional:
         _check_aliased(outcomes, design, rows)
     _check_linked(outcomes, allow_unlinked=allow_unlinked and not conditional)
@@ -224,7 +229,7 @@ def check_size(outcomes: Outcomes, rows: Rows, structure: Structure) -> None:
             how = words(python=f" with sel({'items' if what == 'item' else 'systems'}=...)", command="")
             raise DataError(f"{len(empty):,} {what}(s) without any outcome: {listing(empty)}. Leave them out{how}.")
     total, trials = rows.s.sum(axis=1), rows.t.sum(axis=1)
-    if structure.conditional and not ((total > 0) & (total < trials)).any():
+    if structure.conditional and not structure.likelihood.of_scores and not ((total > 0) & (total < trials)).any():
         raise DataError("every item is all right or all wrong: none says which system is abler.")
     structure.likelihood.check(rows.t)
 
@@ -257,7 +262,7 @@ def _products(present: Floats, rows: Rows, design: ItemDesign, systems: pd.Index
     return np.block([[np.diag(dummies.sum(axis=0)), with_x], [with_x.T, covariates]]), names
 
 
-def _check_linked(outcomes: Outcomes, *, allow_unlinked: bool) -> None:
+def _check_linked(outcomes: Outcomes, *, allow_unlinked: bool, random: bool = True) -> None:
     component = edition_components(outcomes.observed)
     if component.max() == 0:
         return
@@ -267,6 +272,8 @@ def _check_linked(outcomes: Outcomes, *, allow_unlinked: bool) -> None:
         f"{' | '.join(parts)}. Their difference says as much of their items."
     )
     if not allow_unlinked:
+        if not random:
+            raise DataError(f"{message} Run a system on items of both, or fit each part.")
         raise DataError(
             f"{message} Run a system on items of both, fit each part, or trust the items of all parts to be draws of "
             f"one population ({option('model', 'rasch')}, {option('allow_unlinked', True)})."

@@ -25,8 +25,10 @@ from langdiff.regression.outcomes.columns import (
 )
 from langdiff.regression.outcomes.design import ItemDesign, ItemUnits, check_estimates, design_items, rows_of, units_of
 from langdiff.regression.outcomes.estimate import Estimate, estimate
+from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.inference import (
     DIFFICULTY,
+    ITEMS,
     SPREAD,
     ErrorRecord,
     OutcomeErrors,
@@ -44,6 +46,7 @@ from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Likelihood, Structure, find_model
 from langdiff.regression.outcomes.prediction import item_difficulties
 from langdiff.regression.outcomes.result import OutcomeFit
+from langdiff.regression.outcomes.scores import ESTIMATORS
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS
 from langdiff.tables.effects import Effects
@@ -100,13 +103,17 @@ def fit_outcomes(
     Parameters
     ----------
     outcomes : Outcomes
-        Successes out of trials, items × systems, or items × columns of systems in languages.
-    model : {"auto", "rasch", "beta-binomial", "slopes", "conditional"} or Likelihood
+        Successes out of trials, or scores, items × systems, or items × columns of systems in languages.
+    model : {"auto", "rasch", "beta-binomial", "slopes", "conditional", "normal", "ordinal", "poisson"} or Likelihood
         Model to fit. ``"rasch"``: λ = 1, binomial trials. ``"beta-binomial"``: trials of a cell are correlated; chosen
         by ``"auto"`` if a cell has several trials. ``"slopes"``: a loading λ for each system, which says whether it
         suffers more from hard items; their geometric mean is 1. ``"conditional"``: the likelihood given the total of
         each item, which assumes nothing of the items and knows nothing of their difficulties. Or an object of a class
-        that inherits `langdiff.regression.outcomes.likelihoods.Likelihood`.
+        that inherits `langdiff.regression.outcomes.likelihoods.Likelihood`. Of scores ``"normal"``, chosen by
+        ``"auto"``: levels and fixed effects of items by least squares, on the scale of the score. ``"ordinal"``:
+        ratings of 2 to 11 whole values, by cumulative logits with common thresholds and normal items.
+        ``"poisson"``: counts, given the totals of items; the trials of a cell are its exposure, and levels are
+        logarithms of rates. These three have errors by clusters (or items), and no other options than `clusters`.
     by : str, optional
         Attribute of items: each of its values has a difficulty.
     formula : str, optional
@@ -180,6 +187,15 @@ def fit_outcomes(
         labels = there.labels if isinstance(there.labels, pd.Series) and errors != "information" else None
         source = there.source
     options = _check_options(outcomes, model, by, formula, labels, source, errors, n_resamples, seed)
+    if options.structure.likelihood.of_scores:
+        refused: dict[str, object] = {
+            "by": by,
+            "formula": formula,
+            "interaction": interaction,
+            "additive": additive or None,
+        }
+        refused |= {"chance": None if chance == "auto" else chance, "allow_unlinked": allow_unlinked or None}
+        return _fit_scores(outcomes, options, refused)
     found_columns = prepare_columns(
         outcomes, options.structure, chance, additive=additive, interacting=interaction is not None
     )
@@ -239,6 +255,54 @@ def fit_outcomes(
     )
 
 
+def _fit_scores(outcomes: Outcomes, options: _Options, refused: dict[str, object]) -> OutcomeFit:
+    """Fit a model of scores, ratings or counts."""
+    structure = options.structure
+    if options.errors != "sandwich":
+        refused["errors"] = options.errors
+    for name, value in refused.items():
+        if value is not None:
+            raise ConfigError(f"model {options.model!r} does not take {option(name)}: leave it out.")
+    structure.likelihood.check_cells(outcomes.values, outcomes.trials)
+    design = design_items(outcomes.items, None, None, None)
+    check_estimates(outcomes, design, rows_of(outcomes, design, structure), structure, allow_unlinked=False)
+    units = units_of(outcomes.items, options.clusters, options.source)
+    found = ESTIMATORS[options.model](outcomes, units)
+    estimate, sampling = found.published(units)
+    sampling.warn_of_few()
+    error = np.sqrt(np.diag(sampling.covariance))
+    spread = estimate.get((SPREAD, ITEMS), 0.0)
+    levels = found.estimate[None, : outcomes.values.shape[1]]
+    return OutcomeFit(
+        model=options.model,
+        name=outcomes.name,
+        parameters=pd.DataFrame({"estimate": estimate, "std_error": np.where(error > 0, error, np.nan)}),
+        influence=sampling,
+        errors=ErrorRecord(kind="sandwich", units=sampling.words, ratio=np.nan),
+        items=outcomes.items[[]],
+        systems=outcomes.systems,
+        log_likelihood=found.log_likelihood,
+        cells=int(outcomes.observed.sum()),
+        trials=int(np.nansum(outcomes.trials)),
+        converged=True,
+        n_iterations=found.n_iterations,
+        step=0.0,
+        point=Point(level=levels, slope=np.zeros(0), spread=spread, log_loading=np.zeros(levels.shape[1])),
+        settings=structure.likelihood.settings,
+        signature=_signature(
+            outcomes,
+            options,
+            ErrorRecord(kind="sandwich"),
+            units,
+            dict.fromkeys(("by", "formula", "interaction")),
+            False,
+            None,
+        ),
+        columns=outcomes.columns,
+        outcomes=outcomes,
+    )
+
+
 def _check_options(
     outcomes: Outcomes,
     model: str | Likelihood,
@@ -253,18 +317,18 @@ def _check_options(
     if not isinstance(outcomes, Outcomes):
         raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}; see read_outcomes.")
     several = bool(np.nanmax(outcomes.trials.to_numpy(dtype=float), initial=1) > 1)
-    name, structure = find_model(model, several=several)
+    name, structure = find_model(model, several=several, scores=outcomes.scores is not None)
     if errors not in get_args(OutcomeErrors):
         raise ConfigError(f"unknown errors {errors!r}; use one of {', '.join(get_args(OutcomeErrors))}.")
-    if structure.conditional and (by is not None or formula is not None):
+    if structure.conditional and not structure.likelihood.of_scores and (by is not None or formula is not None):
         raise ConfigError(
             "the conditional model takes no difficulties of items to explain: by and formula need "
             f"{option('model', 'rasch')}."
         )
-    if structure.loadings == "free" and outcomes.successes.shape[1] < 3:
+    if structure.loadings == "free" and outcomes.values.shape[1] < 3:
         raise ConfigError("slopes need at least 3 systems: with two, items tell their order only.")
     if errors == "auto":
-        robust = clusters is not None or several or outcomes.columns is not None
+        robust = clusters is not None or several or outcomes.columns is not None or structure.likelihood.of_scores
         errors = "sandwich" if robust else "information"
     if errors == "information" and clusters is not None:
         raise ConfigError(
@@ -418,7 +482,7 @@ def _signature(
         "resamples": record.n_resamples or None,
         "seed": record.seed or None,
         "unlinked": allow_unlinked,
-        "outcomes": short_hash(outcomes.successes, outcomes.trials, outcomes.items[attributes], *found),
+        "outcomes": short_hash(outcomes.values, outcomes.trials, outcomes.items[attributes], *found),
         "version": __version__,
     }
     return join_signature(parts)

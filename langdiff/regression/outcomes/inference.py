@@ -81,6 +81,8 @@ class ErrorRecord:
         if self.kind == "information":
             return "the information"
         found = "scores" if self.kind == "sandwich" else f"{self.n_resamples:,} samples of units"
+        if np.isnan(self.ratio):  # no information to compare them with
+            return f"a sandwich. {self.units}"
         return f"{found} ({self.ratio:.2f} × those of the information, design effect {self.ratio**2:.2f}). {self.units}"
 
 

@@ -11,15 +11,20 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
+import pandas as pd
 from scipy.special import bernoulli, expit, gammaln
 
 from langdiff.base.plugins import plugins
 from langdiff.base.signature import name_of_number
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel
+from langdiff.tables.contrasts import Scale
 
-RASCH, BETA_BINOMIAL, SLOPES, CONDITIONAL = get_args(OutcomeModel)
+RASCH, BETA_BINOMIAL, SLOPES, CONDITIONAL, NORMAL, ORDINAL, POISSON = get_args(OutcomeModel)
+ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
+DIFFICULTIES = Scale(quantity="difficulty", unit="log odds", first="hardest", centre="mean")
+MOST_VALUES = 11  # of ratings
 
 FARTHEST = 300.0  # log odds beyond which p, of a beta-binomial cell, would underflow
 MODERATE = 30.0  # log odds up to which as many as FACTORS of 1 + odds can be multiplied
@@ -213,6 +218,10 @@ class Likelihood(ABC):
     """Attribute of items that holds a constant of their cells, such as a chance level; None for none."""
     stan: ClassVar[StanLines | None] = None
     """Lines of the Stan program; None where the likelihood cannot be sampled."""
+    of_scores: ClassVar[bool] = False
+    """Whether cells are scores, ratings or counts, whose estimators are in `langdiff.regression.outcomes.scores`."""
+    scale: ClassVar[Scale] = ABILITIES
+    """Quantity and unit of the levels of systems."""
     kinds: ClassVar[dict[str, type["Likelihood"]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -330,6 +339,17 @@ class Likelihood(ABC):
         """Return the likelihood with the parameter at its lower bound."""
         return self
 
+    def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:
+        """Check that cells are what the model is of; an error names five that are not.
+
+        Parameters
+        ----------
+        values, trials : DataFrame, shape (I, J)
+            Successes, scores, ratings or counts, and what they are out of; NaN where a cell is missing.
+        """
+        s, t = values.to_numpy(dtype=float), trials.to_numpy(dtype=float)
+        refuse_cells(values, (s < 0) | (s > t) | (s % 1 != 0), f"successes out of trials, as model {self.name!r} needs")
+
     def check(self, t: Floats) -> None:
         """Check that the trials identify their dependence.
 
@@ -353,6 +373,18 @@ class Likelihood(ABC):
         """Return the name with all settings, for signatures."""
         given = ",".join(f"{name}={name_of_number(value)}" for name, value in self.settings.items())
         return f"{self.name}({given})" if given else self.name
+
+
+def refuse_cells(values: pd.DataFrame, wrong: Booleans, what: str) -> None:
+    """Refuse cells that are present and wrong, with the first five."""
+    found = values.to_numpy(dtype=float)
+    rows, columns = np.nonzero(wrong & ~np.isnan(found))
+    if len(rows):
+        first = ", ".join(
+            f"({values.index[i]}, {values.columns[j]}) = {found[i, j]:g}"
+            for i, j in zip(rows[:5], columns[:5], strict=True)
+        )
+        raise DataError(f"{len(rows):,} cell(s) are not {what}: {first}. For scores use {option('model', NORMAL)}.")
 
 
 @dataclass(frozen=True)
@@ -434,6 +466,54 @@ class BetaBinomial(Likelihood):
         return Binomial()
 
 
+@dataclass(frozen=True)
+class Scores(Likelihood):
+    """Scores: levels and fixed effects of items, by least squares."""
+
+    name = NORMAL
+    of_scores = True
+    scale = Scale(quantity="score", unit="score", first="highest", centre="mean")
+
+    def terms(self, *_: Any, **__: Any) -> CellTerms:
+        """Refuse: these cells have no successes."""
+        raise ConfigError(f"model {self.name!r} is of scores and has no likelihood of successes.")
+
+    def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:  # noqa: ARG002 - as those of successes
+        """Check that scores are finite."""
+        refuse_cells(values, ~np.isfinite(values.to_numpy(dtype=float)), "finite scores")
+
+
+@dataclass(frozen=True)
+class Ratings(Scores):
+    """Ratings: the cumulative logit model with common thresholds and normal items."""
+
+    name = ORDINAL
+    scale = ABILITIES
+
+    def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:
+        """Check that ratings are 2 to 11 whole values, one for each cell."""
+        refuse_cells(values, (values % 1 != 0).to_numpy(), "whole numbers, as ratings are")
+        refuse_cells(trials, (trials != 1).to_numpy(), "one rating each")
+        count = values.stack().nunique()
+        if not 2 <= count <= MOST_VALUES:
+            raise DataError(
+                f"ratings have {count} value(s), and model {ORDINAL!r} is of 2 to {MOST_VALUES}: use "
+                f"{option('model', NORMAL)}."
+            )
+
+
+@dataclass(frozen=True)
+class Counts(Scores):
+    """Counts, given the totals of items; the trials of a cell are its exposure."""
+
+    name = POISSON
+    scale = Scale(quantity="log_rate", unit="nats", first="highest", centre="mean")
+
+    def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:  # noqa: ARG002 - any exposure
+        """Check that counts are whole numbers from 0."""
+        refuse_cells(values, ((values < 0) | (values % 1 != 0)).to_numpy(), "whole numbers from 0, as counts are")
+
+
 class Structure(NamedTuple):
     """A model of outcomes: the likelihood of cells, and the effects of items on systems."""
 
@@ -471,16 +551,18 @@ MODELS: Mapping[str, Structure] = {
     BETA_BINOMIAL: Structure(BetaBinomial()),
     SLOPES: Structure(loadings="free"),
     CONDITIONAL: Structure(levels="conditional"),
+    **{each.name: Structure(each(), levels="conditional") for each in (Scores, Ratings, Counts)},
 }
 
 
-def find_model(model: Any, *, several: bool) -> tuple[str, Structure]:
-    """Return name and structure of a model; "auto" depends on whether cells have several trials."""
+def find_model(model: Any, *, several: bool, scores: bool = False) -> tuple[str, Structure]:
+    """Return name and structure of a model; "auto" depends on whether cells are scores or have several trials."""
     if isinstance(model, Likelihood):
         return model.name, Structure(model)
     if model in Likelihood.kinds.values():
         raise ConfigError(f"model is the class {model.__name__}: write {model.__name__}().")
-    name = (BETA_BINOMIAL if several else RASCH) if model == "auto" else model
+    usual = NORMAL if scores else BETA_BINOMIAL if several else RASCH
+    name = usual if model == "auto" else model
     others = plugins("likelihoods", tuple(MODELS))
     if name in MODELS:
         return name, MODELS[name]

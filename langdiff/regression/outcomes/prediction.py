@@ -40,7 +40,7 @@ def _check(fit: "OutcomeFit", outcomes: Outcomes) -> Outcomes:
     """Return outcomes with the systems in the order of the fit."""
     if fit.structure.conditional:
         raise ConfigError(
-            "the conditional model knows no distribution of items, and predicts nothing; fit "
+            f"model {fit.model!r} knows no distribution of items, and predicts nothing; of successes fit "
             f"{option('model', 'rasch')} for that."
         )
     if not isinstance(outcomes, Outcomes):

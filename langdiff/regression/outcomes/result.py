@@ -15,7 +15,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.columns import words_of_chance
-from langdiff.regression.outcomes.crossed import ABILITIES, DIFFICULTIES, Crossed, expected_rates
+from langdiff.regression.outcomes.crossed import Crossed, expected_rates
 from langdiff.regression.outcomes.design import ItemDesign, design_items
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.inference import (
@@ -29,7 +29,7 @@ from langdiff.regression.outcomes.inference import (
     LikelihoodsCompared,
     part_of,
 )
-from langdiff.regression.outcomes.likelihoods import Structure, saved_model
+from langdiff.regression.outcomes.likelihoods import DIFFICULTIES, Structure, saved_model
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence
@@ -141,15 +141,15 @@ class OutcomeFit(Crossed, Result):
     errors: ErrorRecord
     items: pd.DataFrame
     systems: pd.DataFrame
-    by: str | None
-    formula: str | None
-    interaction: str | None
+    by: str | None = None
+    formula: str | None = None
+    interaction: str | None = None
     log_likelihood: float
-    variation: LikelihoodRatio | None
+    variation: LikelihoodRatio | None = None
     translations: LikelihoodRatio | None = None
-    overdispersion: LikelihoodRatio | None
-    interacts: JointTest | None
-    compared: LikelihoodsCompared | None
+    overdispersion: LikelihoodRatio | None = None
+    interacts: JointTest | None = None
+    compared: LikelihoodsCompared | None = None
     cells: int
     trials: int
     converged: bool
@@ -178,8 +178,8 @@ class OutcomeFit(Crossed, Result):
 
     @property
     def abilities(self) -> Effects:
-        """Abilities of the systems, log odds, averaging 0."""
-        return self._effects(ABILITY, "system", ABILITIES)
+        """Abilities of the systems, log odds, averaging 0; of scores their levels, of counts logarithms of rates."""
+        return self._effects(ABILITY, "system", self.structure.likelihood.scale)
 
     @property
     def difficulties(self) -> Effects | None:
@@ -272,8 +272,10 @@ class OutcomeFit(Crossed, Result):
             f"Model {self.model} of {self.name}, {state}: {self.n_iterations} iterations, log-likelihood "
             f"{self.log_likelihood:,.3f}"
         )
+        trials = f"{self.trials:,} trials in "
         yield (
-            f"{self.trials:,} trials in {self.cells:,} of {len(self.items) * len(self.systems):,} cells, "
+            f"{'scores in ' if self.structure.likelihood.of_scores else trials}{self.cells:,} of "
+            f"{len(self.items) * len(self.systems):,} cells, "
             f"{len(self.items):,} items × {self._width()}"
         )
         if self.outcomes is not None and self.outcomes.pairing is not None:
@@ -318,6 +320,8 @@ class OutcomeFit(Crossed, Result):
 
     def _of_translations(self) -> Iterator[str]:
         tau = self.translation_spread
+        if self.structure.likelihood.of_scores:
+            return
         if self.translations is not None:
             yield (
                 f"variation between translations of an item: tau {tau:.4f}, p = {self.translations.p_value:.2g}"
@@ -404,7 +408,7 @@ class OutcomeFit(Crossed, Result):
         'log odds'
         """
         if self.structure.conditional:
-            raise ConfigError("the conditional model has no difficulties of items; draw fit.abilities.plot().")
+            raise ConfigError(f"model {self.model!r} has no difficulties of items; draw fit.abilities.plot().")
         return drawing("plot_wright_map")(self.abilities, self.items["difficulty"], self.difficulties, ax)
 
     def design(self, items: pd.DataFrame) -> ItemDesign:

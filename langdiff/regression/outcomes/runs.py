@@ -56,12 +56,13 @@ class RunComparison(Result):
         Returns
         -------
         DataFrame
-            ``system``, ``language``; ``items`` that both runs have; shares of right answers ``old`` and ``new``;
-            ``points``, 100 times their difference, with ``std_error``, ``low``, ``high``, ``p`` and ``p_adjusted`` for
-            all languages together (max-t, or Bonferroni's bound where independent units are few); items ``gained``,
-            ``lost`` and in ``ties``; ``mcnemar``, the exact p-value of these, where an item is one answer and its own
-            unit; and ``log_odds`` with ``log_odds_std_error``, the difference of abilities by `langdiff.fit_outcomes`,
-            where items were both gained and lost.
+            ``system``, ``language``; ``items`` that both runs have; shares of right answers, or mean scores, ``old``
+            and ``new``; ``points``, 100 times their difference (of scores ``difference``, on their scale), with
+            ``std_error``, ``low``, ``high``, ``p`` and ``p_adjusted`` for all languages together (max-t, or
+            Bonferroni's bound where independent units are few); items ``gained``, ``lost`` and in ``ties``;
+            ``mcnemar``, the exact p-value of these, where an item is one answer and its own unit; and
+            ``log_odds`` with ``log_odds_std_error``, the difference of abilities by `langdiff.fit_outcomes`, where
+            items were both gained and lost.
         """
         return self.frame.copy()
 
@@ -72,12 +73,23 @@ class RunComparison(Result):
         shown["items"] = frame["items"].map("{:,}".format)
         for name in ("old", "new"):
             shown[name] = frame[name].map("{:.3f}".format)
-        shown["points"] = [f"{a:+.1f} ± {b:.1f}" for a, b in zip(frame["points"], frame["std_error"], strict=True)]
-        shown["interval"] = [f"{a:+.1f} to {b:+.1f}" for a, b in zip(frame["low"], frame["high"], strict=True)]
+        gain, told = self._gain, self._told
+        shown[gain] = [f"{told(a)} ± {told(b)[1:]}" for a, b in zip(frame[gain], frame["std_error"], strict=True)]
+        shown["interval"] = [f"{told(a)} to {told(b)}" for a, b in zip(frame["low"], frame["high"], strict=True)]
         for name in ("p", "p_adjusted"):
             shown[name.removeprefix("p_")] = frame[name].map(lambda p: "" if np.isnan(p) else f"{p:.2g}")
         shown["+/-"] = [f"{a}/{b}" for a, b in zip(frame["gained"], frame["lost"], strict=True)]
         return shown.set_index(str(shown.columns[0]))
+
+    @property
+    def _gain(self) -> str:
+        return "points" if "points" in self.frame else "difference"
+
+    def _told(self, value: float) -> str:
+        """Return a gain with its sign; of scores with the digits that the least error needs."""
+        error = self.frame["std_error"].replace(0.0, np.nan).min()
+        digits = 1 if self._gain == "points" or np.isnan(error) else int(np.clip(1 - np.floor(np.log10(error)), 1, 6))
+        return f"{value:+.{digits}f}"
 
     def _notes(self) -> "list[str]":
         units = dict.fromkeys(effects.words for effects in self.effects.values())
@@ -89,9 +101,11 @@ class RunComparison(Result):
         where = "the mean over languages" if row["language"] == ALL else row["language"]
         what = "items by language" if row["language"] == ALL else "items"
         cells = row["gained"] + row["lost"] + row["ties"]
+        told, unit = self._told, " points" if self._gain == "points" else ""
         return (
-            f"New less old in {where}: {row['points']:+.1f} ± {row['std_error']:.1f} points ({row['low']:+.1f} to "
-            f"{row['high']:+.1f}), {row['gained']:,} {what} gained, {row['lost']:,} lost of {cells:,}"
+            f"New less old in {where}: {told(row[self._gain])} ± {told(row['std_error'])[1:]}{unit} "
+            f"({told(row['low'])} to {told(row['high'])}), {row['gained']:,} {what} gained, {row['lost']:,} lost of "
+            f"{cells:,}"
         )
 
 
@@ -112,8 +126,8 @@ def compare_runs(
     Parameters
     ----------
     old, new : Outcomes, Logs, path or sequence of paths
-        The runs: logs of an evaluation, or tables. Runs of one system are compared whatever their names; of several,
-        those of one name are.
+        The runs: logs of an evaluation, or tables, of right answers or of scores. Runs of one system are compared
+        whatever their names; of several, those of one name are.
     metric, language, item, pairing
         How the files are read; see `langdiff.read_outcomes`.
     clusters : "auto", str, Series or None
@@ -219,7 +233,7 @@ def _check_same(old: pd.DataFrame | None, new: pd.DataFrame | None) -> None:
 def _by_system(run: Outcomes) -> dict[str, dict[str, str]]:
     """Return the columns of each system by language; of a table without languages under ``"the items"``."""
     if run.columns is None:
-        return {str(name): {"the items": name} for name in run.successes.columns}
+        return {str(name): {"the items": name} for name in run.values.columns}
     found: dict[str, dict[str, str]] = {}
     for name, (language, system) in run.columns[["language", "system"]].iterrows():
         found.setdefault(str(system), {})[str(language)] = str(name)
@@ -257,21 +271,26 @@ def _compared(
     gain = np.where(both, rates[1] - rates[0], 0.0)
     units, code = _units(runs[0], items, clusters)
     over, under = (sums(x, code, len(units.names)) for x in (gain, both.astype(float)))
+    scored = any(run.scores is not None for run in runs)
     effects = Effects(
         estimate=pd.Series(over.sum(axis=0) / under.sum(axis=0), pd.Index(languages, name="language"), name="gain"),
         influence=Influence.of_ratio(over, under, units),
-        scale=Scale(quantity="gain", unit="share", first="highest", centre="mean"),
+        scale=Scale(quantity="gain", unit="score" if scored else "share", first="highest", centre="mean"),
         title="new less old",
     )
     effects.warn_of_few()
     frame = _rows(effects, rates, both, level)
-    whole = len(units.names) == len(items) and all((cell.trials.fillna(1) == 1).all(axis=None) for cell in cells)
+    whole = (
+        not scored
+        and len(units.names) == len(items)
+        and all((cell.trials.fillna(1) == 1).all(axis=None) for cell in cells)
+    )
     frame["mcnemar"] = [
         _mcnemar(a, b) if whole else np.nan for a, b in zip(frame["gained"], frame["lost"], strict=True)
     ]
     apart = None if len(units.names) == len(items) else code
     odds = [
-        _log_odds(cells, place, apart) if a and b else (np.nan, np.nan)
+        _log_odds(cells, place, apart) if a and b and not scored else (np.nan, np.nan)
         for place, (a, b) in enumerate(zip(frame["gained"], frame["lost"], strict=True))
     ]
     frame[["log_odds", "log_odds_std_error"]] = odds
@@ -294,8 +313,9 @@ def _interval(effects: Effects, level: float) -> dict[str, Floats]:
     value, error = effects.estimate.to_numpy(dtype=float), effects.std_error.to_numpy(dtype=float)
     freedom = np.diag(np.asarray(effects.degrees_of_freedom, dtype=float))
     low, high = t_interval(value, error, freedom, level=level)
-    points = {"points": value, "std_error": error, "low": low, "high": high}
-    return {name: 100 * each for name, each in points.items()} | {"p": t_p(value, error, freedom)}
+    name, times = ("points", 100) if effects.scale.unit == "share" else ("difference", 1)
+    gains = {name: value, "std_error": error, "low": low, "high": high}
+    return {name: times * each for name, each in gains.items()} | {"p": t_p(value, error, freedom)}
 
 
 def _rows(effects: Effects, rates: Sequence[Floats], both: Booleans, level: float) -> pd.DataFrame:
@@ -346,7 +366,7 @@ def _log_odds(cells: Sequence[Outcomes], place: int, code: Integers | None) -> t
     """Return the difference of the abilities of both runs in one language with its error; NaN if it is not finite."""
     parts = [
         pd.concat([table.iloc[:, place] for table in tables], axis=1, keys=["old", "new"])
-        for tables in ([cell.successes for cell in cells], [cell.trials for cell in cells])
+        for tables in ([cell.values for cell in cells], [cell.trials for cell in cells])
     ]
     known = parts[0].notna().all(axis=1)
     successes, trials = (part[known] for part in parts)

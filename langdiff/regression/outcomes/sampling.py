@@ -203,7 +203,7 @@ def sample_outcomes(
         "cell_noise": cell_noise,
         "priors": str(priors),
         "outcomes": short_hash(
-            outcomes.successes, outcomes.trials, outcomes.items[[name for name in (by, clusters) if name is not None]]
+            outcomes.values, outcomes.trials, outcomes.items[[name for name in (by, clusters) if name is not None]]
         ),
         "version": __version__,
         "chains": work.chains,
@@ -365,6 +365,6 @@ def _label(draws: Draws, outcomes: Outcomes, posterior: _Posterior) -> Any:
     groups_of_arrays = {
         "posterior": quantities,
         "sample_stats": sample_stats(draws),
-        "observed_data": {"successes": outcomes.successes.to_numpy(), "trials": outcomes.trials.to_numpy()},
+        "observed_data": {"successes": outcomes.values.to_numpy(), "trials": outcomes.trials.to_numpy()},
     }
     return inference_data(groups_of_arrays, dims, names)

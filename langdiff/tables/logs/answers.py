@@ -20,6 +20,7 @@ from langdiff.tables.logs.rows import with_languages
 from langdiff.tables.logs.texts import attributes, no_key, paired
 from langdiff.tables.outcomes import Outcomes
 
+FEW_SCORES = 0.05  # of values beside 0 and 1, below which a metric may not be meant as a score
 INSPECT_VALUES = {"C": 1.0, "I": 0.0, "N": 0.0}  # correct, incorrect, no answer
 
 
@@ -38,11 +39,9 @@ def read_answers(
     facts = _facts(rows)
     rows, chosen = _of_metric(rows, metric, facts)
     rows = with_languages(rows, language, alone=False, facts=facts)
-    value = [
-        _success(values.get(chosen), chosen, t, w)
-        for values, t, w in zip(rows["values"], rows["trials"], rows["where"], strict=True)
-    ]
+    value = [_number(values.get(chosen), chosen, w) for values, w in zip(rows["values"], rows["where"], strict=True)]
     rows = rows.assign(successes=value)
+    scored = _are_scores(rows, chosen)
     _see_missing(rows, chosen, doubts)
     rows.loc[rows["lost"].astype(bool), "successes"] = np.nan
     if rows["language"].isna().any() or rows["language"].nunique() < 2:
@@ -55,6 +54,7 @@ def read_answers(
     kept = ["item", "language", "system", "successes", "trials", "chance", "answer", "target", "task", "epoch", "kind"]
     table = rows[[*kept, "where"]].reset_index(drop=True)
     doubt_answers(table, doubts)
+    table = table.rename(columns={"successes": "score"}) if scored else table
     more = attributes(rows)
     return pd.concat([table, more.reset_index(drop=True)], axis=1), found
 
@@ -114,18 +114,33 @@ def _of_metric(rows: pd.DataFrame, metric: str | None, facts: Mapping[str, str])
     return rows[scored], chosen
 
 
-def _success(value: Any, name: str, trials: float, where: str) -> float:
+def _number(value: Any, name: str, where: str) -> float:
     if value is None:
         return float("nan")  # this sample was not scored
     number: Any = INSPECT_VALUES.get(value, value) if isinstance(value, str) else value
+    if isinstance(number, list | tuple):
+        raise DataError(
+            f"{where}: {name} is {short(value)}, from which a score of all items together is computed, such as BLEU: "
+            "single items have none, so that differences have no errors. Choose a metric of items, such as chrF by "
+            "sentence."
+        )
     if not isinstance(number, bool | int | float) or abs(number) > MOST_EXACT:
-        raise DataError(f"{where}: {name} is {short(value)}, not a number that says right (1, C) or wrong (0, I).")
-    if number != number or (number == int(number) and 0 <= number <= trials):
-        return float(number)
-    raise DataError(
-        f"{where}: {name} is {value!r}, neither right (1, C) nor wrong (0, I). A score between is not a success out of "
-        "trials; choose a metric that tells right from wrong."
-    )
+        raise DataError(f"{where}: {name} is {short(value)}, not a number: right (1, C), wrong (0, I), or a score.")
+    return float(number)
+
+
+def _are_scores(rows: pd.DataFrame, name: str) -> bool:
+    """Return whether the values of a metric are scores, not successes out of trials; a few that are get a warning."""
+    values = rows["successes"].dropna()
+    if name == "score" and (rows["kind"] == "outcomes").all():
+        return True
+    odd = values[(values % 1 != 0) | (values < 0) | (values > rows["trials"].loc[values.index])]
+    if 0 < len(odd) < FEW_SCORES * len(values):
+        warn(
+            f"{len(odd):,} of {len(values):,} values of {name!r} are neither right (1) nor wrong (0), the first "
+            f"{odd.iloc[0]:g} ({rows['where'].loc[odd.index[0]]}): all are taken as scores."
+        )
+    return len(odd) > 0
 
 
 def _see_missing(rows: pd.DataFrame, name: str, doubts: Doubts) -> None:
@@ -174,17 +189,18 @@ def outcomes_of(
         rows = rows.assign(column=names)
     else:
         rows, columns = rows.assign(column=rows["system"]), None
-    known = rows[rows["successes"].notna() & (rows["trials"] > 0)]
+    own = "score" if "score" in rows else "successes"
+    known = rows[rows[own].notna() & (rows["trials"] > 0)]
     _once(known, repeats)
     items, systems = pd.unique(rows["item"]), pd.unique(rows["column"]) if columns is None else columns.index
     wide = {
         count: known.pivot_table(index="item", columns="column", values=count, aggfunc="sum", observed=True)
         .reindex(index=items, columns=systems)
         .astype(float)
-        for count in ("successes", "trials")
+        for count in (own, "trials")
     }
     return Outcomes(
-        successes=wide["successes"],
+        **{"successes" if own == "successes" else "scores": wide[own]},
         trials=wide["trials"],
         items=_item_table(rows, items, crossed=crossed),
         columns=columns,

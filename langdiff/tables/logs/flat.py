@@ -44,7 +44,8 @@ def _is_flat(source: Source) -> bool:
 
 
 def _tells_outcomes(source: Source) -> bool:
-    return _is_flat(source) and "successes" in source.header
+    named = all(set(names) & set(source.header) for role, names in ROLES.items() if role != "language")
+    return _is_flat(source) and ("successes" in source.header or ("score" in source.header and named))
 
 
 def _tells_flat(source: Source) -> bool:
@@ -307,24 +308,27 @@ def _more(frame: pd.DataFrame, source: Source, asked: Asked, starts: Any) -> dic
 
 
 def _read_outcomes(source: Source, asked: Asked) -> tuple[list[Row], About]:
-    """Return answers of a long table of outcomes."""
+    """Return answers of a long table of outcomes; scores whose unit is given are log-probabilities of texts."""
     frame = source.frame()
+    if "successes" not in frame and asked.unit is not None:
+        return _read_flat(source, asked)
     names = _names(frame, source, asked)
     if "item" not in names or "system" not in names:
         raise DataError(
             f"{source}: outcomes need columns of items and systems; there are {listing(frame.columns, 20)}."
         )
+    value = "successes" if "successes" in frame else "score"
     counts = {
-        "successes": numbers_of(frame["successes"], Path(str(source))),
+        value: numbers_of(frame[value], Path(str(source))),
         "trials": numbers_of(frame["trials"], Path(str(source))) if "trials" in frame else pd.Series(1.0, frame.index),
     }
     chance = chances(frame, source)
     rows = [
-        Row(line, document, values={"successes": s}, trials=t, chance=c, **dict(zip(names, told, strict=True)))
+        Row(line, document, values={value: s}, trials=t, chance=c, **dict(zip(names, told, strict=True)))
         for line, document, s, t, c, *told in zip(
             _lines(frame),
             _documents(frame, asked),
-            counts["successes"],
+            counts[value],
             counts["trials"],
             chance,
             *names.values(),
@@ -390,7 +394,9 @@ def _refused(source: Source, _: Asked) -> tuple[list[Row], About]:
     )
 
 
-OUTCOMES: Kind = Kind(name="outcomes", told="a column successes", tells=_tells_outcomes, read=_read_outcomes)
+OUTCOMES: Kind = Kind(
+    name="outcomes", told="columns item, system and successes, or score", tells=_tells_outcomes, read=_read_outcomes
+)
 MINICONS: Kind = Kind(
     name="minicons", told="columns text and surprisal, and no names", tells=_tells_minicons, read=_read_flat
 )

@@ -11,10 +11,9 @@ from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.pairing import Pairing
-from langdiff.tables.logs.record import scoring_of
 from langdiff.tables.long_tables import write_table_file
 from langdiff.tables.outcomes import Outcomes
-from langdiff.tables.provenance import Provenance
+from langdiff.tables.provenance import Provenance, scoring_of
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.token_tables import TokenScores
 
@@ -39,7 +38,8 @@ class Logs(Result):
         One row per token of these texts: ``item``, ``language``, ``system``, ``token``, ``text_start`` (its first
         character) and ``bits``, and what else the logs tell; an empty token is the end of a text.
     answers : DataFrame
-        One row per answer: ``item``, ``language``, ``system``, ``successes``, ``trials``, ``chance`` (of a right
+        One row per answer: ``item``, ``language``, ``system``, ``successes`` (of a metric with other values than right
+        and wrong, such as F1 or chrF, ``score``), ``trials``, ``chance`` (of a right
         guess), ``answer`` and ``target`` where logs have them, ``task``, and attributes of items.
     sources : DataFrame
         One row per file: ``file``, ``sha256``, ``kind``, ``version``, ``unit``, ``start``, ``shots``, ``rows``.
@@ -291,7 +291,8 @@ class Logs(Result):
                 if what == "texts":
                     row["bits per text"] = round(float(part["bits"].mean()), 2)
                 else:
-                    row["right"] = round(float(part["successes"].sum() / part["trials"].sum()), 4)
+                    own, name = ("score", "score") if "score" in part else ("successes", "right")
+                    row[name] = round(float(part[own].sum() / part.loc[part[own].notna(), "trials"].sum()), 4)
                     if (part["chance"] > 0).any() and part["answer"].notna().any():
                         _, n, seen = commonest_answer(part)
                         row["commonest answer"] = round(n / seen, 3) if seen else float("nan")

@@ -56,10 +56,7 @@ def test_verses_and_header(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            bible(("b.GEN.1.1", "a"), ("b.GEN.1.1", "b")),
-            r"a.xml, line 4: verse 01001001 is there twice, first in",
-        ),
+        (bible(("b.GEN.1.1", "a"), ("b.GEN.1.1", "b")), r"a.xml, line 4: verse 01001001 is there twice, first in"),
         (bible(("GEN.1.1", "a")), r"a.xml, line 3: expected the id of a verse as 'b.GEN.1.1', got 'GEN.1.1'"),
         (bible(("b.XYZ.1.1", "a")), r"line 3: verse 'b.XYZ.1.1' is of an unknown book"),
         (bible(("b.GEN.1.177", "a")), r"line 3: GEN 1 has at most 31 verses in any versification, here 177"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from langdiff.errors import DataError
 from langdiff.lm import RECIPES, compute_surprisals, score_multitext, train_language_model
-from langdiff.lm.lstm.batches import cut, draw_segments, lay_out, pad
+from langdiff.lm.lstm.batches import Text, cut, draw_segments, lay_out, pad
 from tests.lm.conftest import make_parts, verses
 
 END = 99
@@ -33,6 +33,28 @@ def test_the_rows_of_a_batch_are_those_that_are_not_padding(intents):
     rows = torch.arange(batch.targets.numel()) if batch.rows is None else batch.rows
     assert rows.tolist() == batch.real.flatten().nonzero()[:, 0].tolist()
     assert (batch.rows is None) == bool(batch.real.all())
+
+
+@given(intents=intents, steps=st.integers(1, 14))
+def test_stretches_of_a_batch_are_the_batch(intents, steps):
+    arrays, cpu = [np.array(ids, dtype=np.int64) for ids in intents], torch.device("cpu")
+    whole, text = pad(arrays, END, cpu), Text(arrays, END)
+    parts = list(text.batches(text.pieces(), cpu, steps=steps))
+    for name in ("inputs", "targets", "real"):
+        assert torch.equal(torch.cat([getattr(part, name) for part in parts]), getattr(whole, name))
+    assert torch.equal(sum(part.lengths for part in parts), whole.lengths)
+    assert max(len(part.inputs) for part in parts) <= steps
+
+
+@given(intents=intents, window=st.integers(2, 14), share=st.floats(0, 0.99))
+def test_windows_score_every_symbol_once(intents, window, share):
+    overlap = int(share * window)
+    text = Text([np.array(ids, dtype=np.int64) for ids in intents], END)
+    pieces = text.pieces(window, overlap)
+    scored = [(row, begin + t) for row, begin, length, first in zip(*pieces, strict=True) for t in range(first, length)]
+    assert scored == [(row, t) for row, ids in enumerate(intents) for t in range(len(ids) + 1)]
+    assert pieces.lengths.max() <= window
+    assert set(pieces.scored[pieces.begins > 0]) <= {overlap}  # in view before what is scored
 
 
 @given(lengths=st.lists(st.integers(1, 6), min_size=3, max_size=12), streams=st.integers(1, 6), seed=st.integers(0, 99))

@@ -62,7 +62,7 @@ def one_after_another(net, intents):
 def test_bits_against_a_walk_in_double_precision(intents, at_once):
     net = network()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring_module, "_STEPS_AT_ONCE", at_once)
+        patch.setattr(scoring_module, "STRETCH", at_once)
         bits, eos_bits = score_in_order(net, [np.array(ids, dtype=np.int64) for ids in intents])
     expected = one_after_another(net, intents)
     assert_allclose(bits, expected[:, 0], atol=SINGLE_PRECISION)

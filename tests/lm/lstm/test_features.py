@@ -9,6 +9,7 @@ import torch
 import langdiff as ld
 from langdiff.base.seeds import generator, torch_generator
 from langdiff.lm import RECIPES
+from langdiff.lm.lstm import loop, scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.features import FOLDS, RUN, NgramFeatures, ResidualLSTM
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
@@ -84,13 +85,13 @@ def test_training_features_know_nothing_of_the_intents_they_are_for():
     for row in own:
         changed[row] = np.full(len(intents[row]), row % SYMBOLS)
     histories = [
-        NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([own[0]]), CPU).log_probability
+        NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([own[0]]), CPU).compute().log_probability
         for text in (intents, changed)
     ]
     # the first symbol has the same history in both: only its models could differ
     torch.testing.assert_close(histories[0][0], histories[1][0])
     other = [
-        NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([0]), CPU).log_probability
+        NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([0]), CPU).compute().log_probability
         for text in (intents, changed)
     ]
     assert not torch.equal(other[0], other[1])
@@ -109,6 +110,35 @@ def test_if_memory_runs_out_the_batch_goes_in_pieces_with_their_features(network
     assert found[0][0] == pytest.approx(found[1][0], rel=SINGLE)
     for one, other in zip(found[0][1], found[1][1], strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["lstm", "transformer"])
+def test_long_intents_are_trained_in_stretches(architecture, monkeypatch):
+    """A step for each, of which all symbols are predicted once and the state is carried on; bits stay the sum."""
+    heads = {"heads": 2, "architecture": "transformer"} if architecture == "transformer" else {}
+    recipe = replace(TINY, epochs=1, **heads)
+    texts, seen = [" ".join(TEXTS[:20]), *TEXTS[20:60]], []
+    accumulate = loop.accumulate_gradients
+
+    def watched(network, batch, recipe, generator, state, **options):
+        seen.append((len(batch.inputs), int(batch.lengths.sum()), state is not None))
+        return accumulate(network, batch, recipe, generator, state, **options)
+
+    whole = ld.train_language_model(texts, texts[:3], recipe=recipe, seed=0, progress=False)
+    monkeypatch.setattr(loop, "accumulate_gradients", watched)
+    for module in (loop, scoring):
+        monkeypatch.setattr(module, "STRETCH" if architecture == "lstm" else "WINDOW", 100)
+    model = ld.train_language_model(texts, texts[:3], recipe=recipe, seed=0, progress=False)
+    lengths, symbols, carried = zip(*seen, strict=True)
+    assert max(lengths) <= 100
+    assert sum(symbols) == sum(len(text) + 1 for text in texts)
+    assert any(carried) == (architecture == "lstm")
+    bits = model.surprisal(texts)["bits"]
+    assert [each.sum() for each in model.symbol_bits(texts)] == pytest.approx(list(bits), rel=SINGLE)
+    assert bits[0] < 1.2 * whole.surprisal(texts)["bits"][0]
+    if architecture == "lstm":
+        monkeypatch.setattr(scoring, "STRETCH", 1 << 12)
+        assert list(model.surprisal(texts)["bits"]) == pytest.approx(list(bits), rel=SINGLE)
 
 
 TEXTS = [f"the cat sat on mat {k % 7}{'!' * (k % 3)}" for k in range(300)]

@@ -14,10 +14,7 @@ from langdiff.lm.lstm.network import AWDLSTM
 
 IN_SINGLE_PRECISION = 1e-3  # bits per intent, promised for any device; TF32 would miss it
 
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
-]
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")]
 
 
 def test_training_in_bfloat16_is_close_to_single_precision():

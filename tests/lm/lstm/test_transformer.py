@@ -11,11 +11,12 @@ import langdiff as ld
 from langdiff.base.seeds import generator, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES
+from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.features import NgramFeatures, ResidualTransformer
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
 from langdiff.lm.lstm.network import Transformer
-from langdiff.lm.lstm.scoring import score
+from langdiff.lm.lstm.scoring import score, score_symbols
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from tests.helpers import refused
@@ -107,6 +108,21 @@ def test_probabilities_of_the_next_symbol_sum_to_one(network):
         bits, eos = score(network, [np.append(history, symbol)])
         total += 2 ** -(bits[0] - eos[0] - (without[0] - eos_without[0]))
     assert total == pytest.approx(1, rel=SINGLE)
+
+
+def test_long_texts_are_read_in_windows(network, monkeypatch):
+    text = np.random.default_rng(7).integers(0, SYMBOLS - 1, 29)
+    whole = score_symbols(network, [text])[0]
+    monkeypatch.setattr(scoring, "WINDOW", 12)
+    found, symbols = score_symbols(network, [text])[0], [*text, SYMBOLS - 1]
+    np.testing.assert_allclose(found[:12], whole[:12], rtol=SINGLE)
+    assert not np.allclose(found[12:], whole[12:], rtol=0.01)
+    for begin in range(6, 24, 6):  # each window as a text of its own, of which the second half is new
+        alone = score_symbols(network, [np.array(symbols[begin : begin + 12][:12])])[0]
+        stop = min(12, len(symbols) - begin)
+        np.testing.assert_allclose(found[begin + 6 : begin + stop], alone[6:stop], rtol=SINGLE)
+    bits, eos_bits = score(network, [text])
+    assert (bits[0], eos_bits[0]) == pytest.approx((found.sum(), found[-1]), rel=SINGLE)
 
 
 def test_dropout_is_drawn_once_for_all_pieces_of_a_batch(network):

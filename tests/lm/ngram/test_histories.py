@@ -33,7 +33,7 @@ def test_the_device_computes_the_same():
     histories = Histories(judged, SYMBOLS + 1, orders)
     histories.ask(model.levels, np.arange(len(judged)))
     rows = np.array([3, 0, 8])
-    features = NgramFeatures.by(model.levels, judged, SYMBOLS + 1, orders).of(rows, torch.device("cpu"))
+    features = NgramFeatures.by(model.levels, judged, SYMBOLS + 1, orders).of(rows, torch.device("cpu")).compute()
     # time by time, intent by intent
     times = [(t, row) for t in range(histories.lengths.max()) for row in rows if t < histories.lengths[row]]
     expected = distributions(histories, np.array([histories.starts[row] + t for t, row in times]))

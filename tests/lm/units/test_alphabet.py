@@ -1,10 +1,12 @@
 from collections import Counter
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import ConfigError
+from langdiff.lm import train_kneser_ney
 from langdiff.lm.units.alphabet import Alphabet
 
 ROUNDING = 1e-12  # of one division
@@ -51,6 +53,19 @@ def test_apply_is_idempotent_and_keeps_length(texts):
         assert alphabet.apply(once) == once
         assert len(once) == len(text)
         assert set(once) <= set(alphabet.symbols)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_texts_get_the_normal_form_of_training_if_that_is_c(form):
+    train = [normalize(form, text) for text in ["é è ô", "한국 é"] * 9]
+    alphabet = Alphabet.from_texts(train, min_count=1)
+    assert alphabet.composed == (form == "NFC")
+    found = [alphabet.apply(normalize(other, "é한")) for other in ("NFC", "NFD")]
+    assert found[form == "NFD"] == normalize(form, "é한")
+    assert (found[0] == found[1]) == (form == "NFC")
+    model = train_kneser_ney(train, train[:3], recipe="kneser-ney-2")
+    bits, again = (model.surprisal([normalize(other, "ô é")])["bits"][0] for other in ("NFC", "NFD"))
+    assert (bits == again) == (form == "NFC")
 
 
 @given(st.lists(st.text(st.sampled_from("abcdefgh 猫犬"), max_size=60), max_size=8), st.integers(1, 400))

@@ -26,10 +26,7 @@ def variant_of(model):
 def problem(model, rows=6, editions=5, seed=0):
     rng = np.random.default_rng(seed)
     known = KnownEditions(
-        variant_of(model),
-        rng.normal(0, 0.1, editions),
-        0.03 if model == "1" else 3.0,
-        sizes=(2.0, 8.0),
+        variant_of(model), rng.normal(0, 0.1, editions), 0.03 if model == "1" else 3.0, sizes=(2.0, 8.0)
     )
     m = rng.normal(5, 0.5, rows)
     z = m[:, None] + known.difficulty + 0.2 * rng.normal(size=(rows, editions)) + (0 if model == "1" else 0.5)

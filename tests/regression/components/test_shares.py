@@ -65,12 +65,7 @@ def test_components_are_those_of_mean_squares():
     ms_lm = corpora * ((of_lm - of_l[:, None]) ** 2).sum() / ((count - 1) * (lms - 1))
     rest = d - of_lc[:, :, None] - of_lm[:, None] + of_l[:, None, None]
     ms = (rest**2).sum() / ((count - 1) * (corpora - 1) * (lms - 1))
-    expected = [
-        (ms_l - ms_lc - ms_lm + ms) / (corpora * lms),
-        (ms_lc - ms) / lms,
-        (ms_lm - ms) / corpora,
-        ms,
-    ]
+    expected = [(ms_l - ms_lc - ms_lm + ms) / (corpora * lms), (ms_lc - ms) / lms, (ms_lm - ms) / corpora, ms]
     assert_allclose(found.frame["variance"], expected, rtol=1e-10)
     assert found.frame.index.tolist() == ["language", "language:corpus", "language:lm", "language:corpus:lm"]
     assert "not known, and taken as 0" in found.summary()

@@ -161,7 +161,7 @@ def test_probabilities_of_what_was_held_out_multiply(truth):
 def test_the_conditional_model_predicts_nothing(truth):
     fit = ld.fit_outcomes(truth.outcomes, model="conditional")
     for call in (lambda: fit.predict(truth.outcomes), fit.expected_rates, fit.plot):
-        refused(ConfigError, "conditional model", call)
+        refused(ConfigError, "model 'conditional'", call)
     assert fit.difficulties is None
     assert np.isnan(fit.spread)
     assert list(fit.items) == []

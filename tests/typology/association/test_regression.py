@@ -73,11 +73,7 @@ def test_published_figures_word_inventory_stands_beside_length():
             DataError,
             "A full set of dummies: pass the category itself",
         ),
-        (
-            lambda d, x: (pd.DataFrame({"one": d, "two": d}), x),
-            ConfigError,
-            "one language model are needed",
-        ),
+        (lambda d, x: (pd.DataFrame({"one": d, "two": d}), x), ConfigError, "one language model are needed"),
     ],
 )
 def test_bad_designs_are_named(change, error, message):

@@ -36,10 +36,7 @@ def test_what_is_not_known_is_nan_and_predicted_sets_fill_it():
     [
         ("S_SVO", "feature 'S_SVO': write SET:FEATURE"),
         ("syntax_walz:S_SVO", "no set 'syntax_walz'. The most similar: 'syntax_wals'"),
-        (
-            "syntax_wals:S_SVX",
-            "'syntax_wals' of lang2vec has no feature 'S_SVX'. The most similar: 'S_VOX', 'S_SVO'",
-        ),
+        ("syntax_wals:S_SVX", "'syntax_wals' of lang2vec has no feature 'S_SVX'. The most similar: 'S_VOX', 'S_SVO'"),
         ("syntax_wals:?", "has no feature '.'. It has 'S_SVO'"),
         ("learned:LEARNED_000", "stored as a pickle"),
     ],
