@@ -91,7 +91,7 @@ def _lines(multitext: Multitext, format: str, path: Path, out: Path) -> Iterator
     if any(level not in named for level, _ in rows):
         yield 'on_error = "skip" # ? what cannot be read is left out; without this line it is an error:'
     yield from (f"#   {why}" for level, why in rows if level not in named)
-    yield from (f"# ? {level}: {why}" for level, why in rows if level in named)
+    yield from (f"# ? {level!s}: {why}" for level, why in rows if level in named)
     yield from _languages(multitext)
     presence = multitext.presence.to_numpy()
     if not presence.all():
