@@ -14,7 +14,7 @@ from langdiff.base.io import write_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError, warn
-from langdiff.lm.automatic import Automatic, chosen_for
+from langdiff.lm.automatic import Automatic, chosen_for, size_of
 from langdiff.lm.checkpoint import remove_states
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
@@ -106,7 +106,7 @@ def train_language_model(
     """
     found, number = find_lm(recipe), seed_number(seed)
     if isinstance(found, Automatic):
-        found = chosen_for(sum(map(len, check_texts(train, "training part"))))
+        found = chosen_for(size_of(check_texts(train, "training part")))
     if found.kind != KIND:
         raise ConfigError(
             f"{found.name!r} is not a network. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney."
