@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,17 @@ from torch import Tensor, nn
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.lm.device import to_device
 from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer, linear
-from langdiff.lm.ngram.kneser_ney import Level, count_grams, lay_out, smooth
+from langdiff.lm.ngram.kneser_ney import (
+    Fold,
+    Level,
+    chen_goodman_discounts,
+    count_grams,
+    count_in_folds,
+    discounted,
+    lay_out,
+    ranges,
+    smooth,
+)
 from langdiff.lm.units.characters import Ids
 
 Singles = npt.NDArray[np.float32]
@@ -47,21 +57,33 @@ class _Order:
         """Keep the grams that continue some histories; `places` are the symbols after these histories."""
         used, of_place = np.unique(context, return_inverse=True)
         first, last = np.searchsorted(level.keys, [used * size, (used + 1) * size])
-        count = last - first
-        begin = np.cumsum(count) - count
-        grams = np.repeat(first - begin, count) + np.arange(count.sum())
-        self.history[places] = self._known + of_place
-        self._parts.append(
-            (
-                (self._grams + begin).astype(np.int32),
-                count.astype(np.min_scalar_type(size)),
-                level.backoff[used].astype(np.float32),
-                (level.keys[grams] % size).astype(np.min_scalar_type(size)),
-                level.direct[grams].astype(np.float32),
-            )
+        grams = ranges(first, last - first)
+        self._add(
+            places, of_place, last - first, level.backoff[used], level.keys[grams] % size, level.direct[grams], size
         )
-        self._known += len(used)
-        self._grams += len(grams)
+
+    def keep_others(self, fold: Fold, context: Ids, size: int, places: Ids) -> None:
+        """Do the same with the grams of all folds but one."""
+        used, of_place = np.unique(context, return_inverse=True)
+        first, last = np.searchsorted(fold.keys, [used * size, (used + 1) * size])
+        grams, of_used = ranges(first, last - first), np.repeat(np.arange(len(used)), last - first)
+        there = fold.counts[grams] > 0
+        grams, of_used = grams[there], of_used[there]
+        direct, backoff = discounted(fold.counts[grams], of_used, len(used), chen_goodman_discounts(fold.counts))
+        count = np.bincount(of_used, minlength=len(used))
+        self._add(places, of_place, count, backoff, fold.keys[grams] % size, direct, size)
+
+    def _add(
+        self, places: Ids, of_place: Ids, count: Ids, backoff: Floats, symbols: Ids, direct: Floats, size: int
+    ) -> None:
+        """Add histories, of each the number of its grams, and these, and which of them precedes each place."""
+        self.history[places] = self._known + of_place
+        small = np.min_scalar_type(size)
+        begin = (self._grams + np.cumsum(count) - count).astype(np.int32)
+        shares = backoff.astype(np.float32), symbols.astype(small), direct.astype(np.float32)
+        self._parts.append((begin, count.astype(small), *shares))
+        self._known += len(count)
+        self._grams += len(symbols)
 
     def join(self) -> tuple[npt.NDArray[Any], ...]:
         """Return first gram, number of grams and weight of each history, then symbol and share of each gram."""
@@ -148,6 +170,30 @@ class Histories:
             ending = np.full(len(symbols), -1, dtype=np.int64)
             ending[at] = found
 
+    def ask_others(self, fold: Ids) -> None:
+        """Add, for the intents of each fold, the distributions of a model of all other folds.
+
+        Shapes: fold (I,).
+        """
+        size, orders = self.vocabulary_size, self.orders[-1]
+        _, place = lay_out(self._intents, size - 1)
+        numbers, fold = np.unique(fold, return_inverse=True)
+        own = np.repeat(fold, self.lengths + 1)
+        self.asked[:] = own[place > 0]
+        where = np.cumsum(place > 0) - 1
+        for k, ending, folds in count_in_folds(self._intents, size, own, len(numbers), order=orders):
+            for number, one in enumerate(folds):
+                if k == 1:
+                    direct, backoff = discounted(
+                        one.counts, np.zeros_like(one.counts), 1, chen_goodman_discounts(one.counts)
+                    )
+                    self.lowest.append((direct + backoff[0] / size).astype(np.float32))
+                    continue
+                at = np.flatnonzero((place >= k - 1) & (own == number))
+                at = at[one.known[ending[at - 1]]]
+                self._others[k - 2].keep_others(one, ending[at - 1].astype(np.int64), size, where[at])
+                self.known[where[at]] = k
+
     def changes(self, places: Integers) -> Iterator[Change]:
         """Yield how each distribution at some positions of the text follows from the one before.
 
@@ -204,7 +250,7 @@ class Histories:
             weight[rows] = backoff[history]
             counts = count[history].astype(np.int64)
             row = np.repeat(rows, counts)
-            grams = np.repeat(first[history] - np.cumsum(counts) + counts, counts) + np.arange(len(row))
+            grams = ranges(first[history], counts)
             yield k, weight, Grams(row, row * self.vocabulary_size + symbols[grams], direct[grams])
 
 
@@ -266,8 +312,8 @@ class Features(NamedTuple):
         of_model = (asked[:, None] == torch.arange(len(lowest), device=a.device)) * a.sum(dim=1, keepdim=True)
         # one product, as every pass over (N, V) counts
         logits = F.linear(torch.cat([output.to(a.dtype), of_model], 1), torch.cat([decoder, lowest.T], 1), bias)
-        added: Tensor = _Added.apply(logits, places, (a[rows] * self.log_probability).sum(dim=1))
-        return added
+        added = (a[rows] * self.log_probability).sum(dim=1)
+        return cast(Tensor, _Added.apply(logits, places, added))  # type: ignore[no-untyped-call]
 
 
 class _Added(torch.autograd.Function):
@@ -350,11 +396,7 @@ class NgramFeatures:
         From n-grams that have seen an intent a network would learn to trust what they have memorized.
         """
         histories = Histories(intents, vocabulary_size, orders)
-        fold = np.arange(len(intents)) // RUN % FOLDS
-        for number in np.unique(fold):
-            others = [ids for ids, own in zip(intents, fold, strict=True) if own != number]
-            levels = smooth(count_grams(others, vocabulary_size, order=orders[-1]), vocabulary_size)
-            histories.ask(levels, np.flatnonzero(fold == number))
+        histories.ask_others(np.arange(len(intents)) // RUN % FOLDS)
         return cls(histories)
 
     def of(
