@@ -29,8 +29,7 @@ import psutil
 from langdiff.base.progress import progress_bar
 from langdiff.errors import LangdiffWarning
 from langdiff.lm.compute import _of_edition
-from langdiff.lm.jobs.dask_jobs import run_on_dask
-from langdiff.lm.jobs.dask_worker import catalogue_of, pack, without_intents
+from langdiff.lm.jobs.dask_jobs import catalogue_of, pack, run_on_dask, without_intents
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.job import Job, JobResult, run_job
 from langdiff.lm.jobs.workers import Failures

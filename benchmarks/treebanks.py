@@ -1,12 +1,13 @@
 """Treebanks: how metrics answer to errors, which settings tell treebanks from noise, and speed.
 
-    python benchmarks/treebanks.py [DATA] [--repeats 3] [--sentences 100000] [--out perturbation.svg] [--scores]
+    python benchmarks/treebanks.py [DATA] [--repeats 3] [--sentences 100000] [--out FIGURE] [--scores] [--words]
 
 DATA is a folder with `ud/*.conllu.gz`, by default LANGDIFF_DATA (../shared/data without it). Prints the divergence of
 perturbed copies of one treebank; for settings of Depth the mean divergence of four English treebanks, subsamples of
 equal words, over that of random halves of each; and the time and memory of a treebank of so many sentences (the same
 files several times over). With `--scores` only the share of documents of `pud/*.conllu.gz` that score higher than with
-their words in random order, under the treebank without the document.
+their words in random order, under the treebank without the document. With `--words` only the words that
+noise of .1 needs, as planned from whole treebanks and from halves, quarters and eighths of them.
 """
 
 import argparse
@@ -43,6 +44,20 @@ def errors(banks, repeats, out):
     copies = {f"{kind} 10 %": perturb(source, 0.1, kind=kind, seed=0) for kind in ("relations", "heads", "order")}
     row = ld.compare_treebanks(banks | copies, noise=False).divergence["mean"].loc["en_ewt"]
     print("Mean divergence from en_ewt, nearest first\n", row.drop("en_ewt").sort_values().round(4).to_string(), "\n")
+
+
+def words(banks, repeats):
+    """Plan from parts of the treebanks what is known from the whole."""
+    for settings in (SimilaritySettings(), SimilaritySettings(levels="context", ancestors=1)):
+        for part in (1, 2, 4, 8):
+            rng = np.random.default_rng(part)
+            own = [bank.take(np.sort(rng.permutation(bank.sentences)[::part])) for bank in banks.values()]
+            result = ld.compare_treebanks(own, settings=settings, n_repeats=repeats, seed=part)
+            try:
+                plan = result.words_needed(0.1)[["words", "noise", "exponent", "words_needed"]].round(3).T.to_string()
+            except ld.errors.DataError as error:
+                plan = str(error)
+            print(f"levels={settings.levels}, one part in {part}", plan, "", sep="\n")
 
 
 def settings_of_depth(banks, repeats):
@@ -111,6 +126,7 @@ def main():
     parser.add_argument("--sentences", type=int, default=100_000)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--scores", action="store_true")
+    parser.add_argument("--words", action="store_true")
     arguments = parser.parse_args()
     if arguments.scores:
         scores(sorted((arguments.data / "pud").glob("*.conllu.gz")))
@@ -120,6 +136,9 @@ def main():
         return
     files = sorted((arguments.data / "ud").glob("*.conllu.gz"))
     banks = {file.name.partition(".")[0]: ld.read_treebank(file) for file in files}
+    if arguments.words:
+        words(banks, arguments.repeats)
+        return
     errors(banks, arguments.repeats, arguments.out)
     settings_of_depth({name: banks[name] for name in ENGLISH}, arguments.repeats)
     speed(files, arguments.sentences)

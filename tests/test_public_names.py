@@ -43,28 +43,28 @@ langdiff.discourse:
     compare_trees discourse_similarity evaluate_discourse parse_discourse read_classes
     read_discourse tree_of_attachments write_discourse
 langdiff.experiments:
-    BalancedResult DeletionBias Goodness IntentStability LanguageSpread PaperClaims PerturbationContrasts
+    BalancedResult DeletionBias Goodness IntentStability LanguageSpread PerturbationContrasts
     Replicates
     Reproduction SweepResult TranslationeseByModel TranslationeseResult balance_by_origin deletion_bias
-    difficulty_curve goodness intent_stability perturbation_contrasts read_origins replicate reproduce reproduce_paper
+    difficulty_curve goodness intent_stability perturbation_contrasts read_origins replicate reproduce
     run_balanced split_by_origin split_by_source spread_within_languages sweep_merges translationese
     translationese_by_model write_origins
 langdiff.lm:
     merge_shards score_shard
     Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring SurprisalModel
     TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
-    read_model read_models read_training_logs score_multitext
+    read_model read_models read_training read_training_logs score_multitext TrainingBits
     surprisals_of token_scores train_kneser_ney train_language_model
 langdiff.parallelism:
     AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
     ParallelismStatistics RankComparison Section Tagger TaggerSearch TaggerSettings
     TaggingScheme annotator_agreement classify_errors compare_treatments
     make_document nesting parallelism_statistics passage_html passage_text
-    published_settings read_error_labels read_parallelisms read_parts read_settings read_tag_counts
+    published_settings read_error_labels read_parallelisms read_parts read_settings
     read_word_vectors score_parallelisms search_taggers
     split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
 langdiff.parity:
-    CrossMutualInformation Parity diagnose_tokens measure_parity read_tokenizer xmi
+    CrossMutualInformation Parity measure_parity xmi
 langdiff.plots:
     plot_against_truth plot_alignment plot_average_ranks plot_balanced plot_bpe_sweep plot_by_language
     plot_certificate plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
@@ -88,18 +88,18 @@ langdiff.regression:
     held_out_log_likelihood posterior_table sample short_form simulate
     standardized_residuals
 langdiff.run:
-    Analysis Experiment Section clean_run read_experiment read_run read_status run_experiment run_shard section
-    verify_run write_report
+    Analysis Experiment Section read_experiment read_run run_experiment section
+    verify_run
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
-    PerturbationCurve ShapeCounts SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile UDPipeParser
-    compare_treebanks dependency_length head_pos_entropy measure_treebanks parse_multitext perturbation_curve
-    profile_treebank read_treebank reorder score_trees
+    PerturbationCurve ShapeCounts SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile
+    compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve
+    read_treebank reorder score_trees
 langdiff.typology:
-    LanguageTable language_table
+    LanguageTable
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust
-    benjamini_hochberg compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
+    compare_relatedness correlate propagate_errors read_glottolog read_tree read_wals
     regress
 submodules:
     constructions corpora datasets discourse errors experiments lm parallelism parity plots regression run

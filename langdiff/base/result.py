@@ -3,8 +3,8 @@
 import importlib
 import json
 import pkgutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -58,20 +58,21 @@ class Drawn:
         return draw if result is None else draw.__get__(self.of(result))
 
 
-class Tabular(ABC):
-    """Interface of objects with a tidy table."""
+class Tabular:
+    """Dataclass with a tidy table."""
 
-    @abstractmethod
     def to_frame(self) -> pd.DataFrame:
-        """Return the result as a tidy table, whose numbers are not rounded."""
+        """Return the result as a tidy table, whose numbers are not rounded: its first attribute that is a frame."""
+        values = (getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]  # a dataclass
+        return next(value for value in values if isinstance(value, pd.DataFrame)).copy()
 
 
 class Result(Tabular):
     """Immutable result with a summary, tables and a file format.
 
-    A class that inherits is a frozen dataclass and defines `to_frame` and ``__repr__``; where the rest should differ,
-    it also defines `_lines`, `_table`, `_notes`, or `summary` as a whole. If it has a field `signature`, the summary
-    ends with it.
+    A class that inherits is a frozen dataclass and defines ``__repr__``, and `to_frame` unless its first field that is
+    a frame is the table; where the rest should differ, it also defines `_lines`, `_table`, `_notes`, or `summary` as a
+    whole. If it has a field `signature`, the summary ends with it.
     """
 
     digits: ClassVar[int] = 4

@@ -23,3 +23,4 @@ CELLS_WITH_NODES = 2**16  # each row brings nodes of quadrature
 CELLS_OF_WINDOWS = 2**17  # bins of sizes, and windows around a kink
 CELLS_WITH_DENSITIES = 2**12  # bounds the memory of a density, which needs hundreds of nodes per cell
 CELLS_OF_PRODUCTS = 2**20  # products of pairs of rows
+LEAST_EXPONENT = 1 / 3  # of the fall of noise with the size of treebanks; below, a plan would be a guess

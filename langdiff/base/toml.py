@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +56,18 @@ def parse_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def read_packaged(package: str, name: str) -> dict[str, Any]:
+    """Read a TOML file that is part of a package; its arrays become tuples.
+
+    Examples
+    --------
+    >>> read_packaged("langdiff.lm.lstm", "presets.toml")["char-residual"]["ngram_orders"]
+    (3, 5, 8, 16)
+    """
+    tables = tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
+    return {
+        table: {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}
+        for table, settings in tables.items()
+    }

@@ -28,7 +28,6 @@ from langdiff.cli.parallelism import parallelism
 from langdiff.cli.predictors import app as predictors
 from langdiff.cli.runs import app as runs
 from langdiff.cli.tables import app as tables
-from langdiff.cli.taggers import app as taggers
 from langdiff.cli.training import app as training
 from langdiff.cli.trees import discourse, treebanks
 from langdiff.errors import LangdiffError
@@ -110,7 +109,6 @@ app = typer.Typer(
 )
 for part in (runs, texts, training, logs, difficulties, answers, tables, predictors, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
-parallelism.add_typer(taggers)
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):
     app.add_typer(group, cls=Group, rich_help_panel=group.rich_help_panel)
 

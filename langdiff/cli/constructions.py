@@ -315,17 +315,11 @@ def mine(
 @Command(
     constructions,
     name="check",
-    only={"vetted": ("out",), "without vetted": ("sentences", "second", "rules", "parser")},
+    only={"vetted": ("out",), "without vetted": ("sentences",)},
 )
 def check_gold(
     gold: Gold,
     sentences: Sentences = None,
-    second: Annotated[
-        Path | None,
-        typer.Option(help="Targets that another annotator gave the same sentences, to compare.", callback=existing),
-    ] = None,
-    rules: RuleFiles = None,
-    parser: Parsers = None,
     vetted: Annotated[bool, typer.Option("--vetted", help="The file is one of candidates with decisions.")] = False,
     out: Annotated[
         Path | None,
@@ -335,12 +329,11 @@ def check_gold(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check files of targets, sentences, rules and parsers; count what was vetted; compare two annotators.
+    """Check files of targets and sentences, or count what was vetted; evaluate checks rules and parsers.
 
-    Example: langdiff constructions check gold.tsv --sentences sentences.tsv --second other.tsv
+    Example: langdiff constructions check gold.tsv --sentences sentences.tsv
     """
-    from langdiff.constructions import compare_annotators, read_gold, read_vetted
-    from langdiff.constructions.evaluation import warn_about, warn_of_missing_parses
+    from langdiff.constructions import read_vetted
 
     if vetted:
         decided = read_vetted(gold)
@@ -349,26 +342,10 @@ def check_gold(
         print_frame(decided.to_frame(), repr(decided), {}, as_json)
         return
     targets = _read_gold(gold, sentences)
-    parses = _read_parsers(parser or [], targets, [], [])
-    rules_of = _read_rules(rules or ["ud"], [system.name for system in parses] or ["all parsers"])
-    for own in {own.name: own for own in rules_of.values()}.values():
-        typer.echo(repr(own), err=True)
-    for system in parses:
-        warn_about(targets, system, rules_of[system.name])
-        warn_of_missing_parses(targets, system)
-        typer.echo(repr(system), err=True)
-    if second is not None:
-        agreement = compare_annotators(targets, read_gold(second, targets.sentences))
-        _show(agreement.to_frame(), agreement.summary(), as_json)
-        return
-    _show(targets.distances(), targets.summary(), as_json)
-
-
-def _show(frame: "pd.DataFrame", text: str, as_json: bool) -> None:
     if as_json:
-        print_json(frame)
+        print_json(targets.distances())
     else:
-        echo(text)
+        echo(targets.summary())
 
 
 def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":

@@ -73,28 +73,24 @@ def fetch(
 @Command(corpora)
 def describe(
     corpus: Corpus,
-    by_edition: Annotated[bool, typer.Option("--by-edition", help="Count each edition separately.")] = False,
     as_json: Json = False,
 ) -> None:
     """Count editions, languages, intents, words and characters, which takes reading all texts.
 
-    With --on-error skip, say what was left out and why; with --json, list every fault.
+    With --on-error skip, say what was left out and why; with --json, count each edition, too, and list every fault.
 
-    Example: langdiff corpora describe 'bible/*.txt.gz' --by-edition
+    Example: langdiff corpora describe 'bible/*.txt.gz'
     """
     from langdiff.tables.text_sources import explain_left_out
 
     multitext = corpus.open()
-    if by_edition:
-        table = multitext.edition_sizes().reset_index()
-    else:
-        table = multitext.describe().rename_axis("what").reset_index()
+    table = multitext.describe().rename_axis("what").reset_index()
     if as_json:
-        name = "editions" if by_edition else "counts"
-        print_tables({name: table, "left_out": multitext.left_out, "skipped": multitext.skipped})
+        editions = multitext.edition_sizes().reset_index()
+        faults = {"left_out": multitext.left_out, "skipped": multitext.skipped}
+        print_tables({"counts": table, "editions": editions} | faults)
     else:
-        counts = ("intents", "cells", "words", "characters", "count")
-        print_frame(table, repr(multitext), {name: "{:,}" for name in counts if name in table})
+        print_frame(table, repr(multitext), {"count": "{:,}"})
         if len(multitext.left_out):
             typer.echo(explain_left_out(multitext.left_out))
 
@@ -104,7 +100,7 @@ def describe(
     "langdiff.corpora.check_alignment",
     name="check",
     reads={"multitext": Corpus},
-    renamed={"alpha": "false-alarms"},
+    without=("alpha",),
 )
 def check(
     call: Call,

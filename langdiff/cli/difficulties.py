@@ -322,7 +322,6 @@ def install_stan(
         Path | None,
         typer.Option("--out", "-o", callback=new_folder, help="Folder for CmdStan; by default CmdStanPy's own."),
     ] = None,
-    cores: Annotated[int, typer.Option(help="Number of processes to build with.")] = 2,
 ) -> None:
     """Download and build CmdStan, the faster of the two engines of `langdiff sample`.
 
@@ -330,4 +329,4 @@ def install_stan(
     """
     from langdiff.regression.stan.engines import install_cmdstan
 
-    typer.echo(str(install_cmdstan(version=version, folder=out, cores=cores)))
+    typer.echo(str(install_cmdstan(version=version, folder=out)))

@@ -23,11 +23,10 @@ from langdiff.cli.output import (
     check_ending,
     check_picture_name,
     print_frame,
-    print_json,
     save_picture,
 )
 from langdiff.cli.training import COMPUTING, computing
-from langdiff.errors import ConfigError, DataError, LangdiffError
+from langdiff.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +111,6 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     settings={READER: OF_TABLES},
     renamed=LONG,
     without=("surprisals", "tokenizers", "alpha"),
-    only={"plot": ("measure",)},
     brief="Compare bytes, tokens and bits of the same content.",
 )
 def parity(
@@ -131,7 +129,6 @@ def parity(
             "table of counts (repeat).",
         ),
     ] = None,
-    measure: Annotated[str | None, typer.Option(help="Measure to draw, such as token_premium_NAME.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page with tables and pictures here (.html).")] = None,
 ) -> None:
     """Compare bytes, characters, tokens and bits of the same content with those of one edition.
@@ -152,9 +149,9 @@ def parity(
     beside = None if bits is source else bits
     arguments = call.arguments("source", *OF_TABLES)
     files = named_files(tokenizer, "--tokenizer", "tokenizer", "gpt2=tokenizers/gpt2")
-    tokenizers = {name: load("langdiff.parity.read_tokenizer")(file) for name, file in files.items()}
+    tokenizers = {name: load("langdiff.parity.tokenizers.read_tokenizer")(file) for name, file in files.items()}
     result = load("langdiff.measure_parity")(source, **arguments, surprisals=beside, tokenizers=tokenizers or None)
-    output.show(result, draw=lambda: result.plot(measure))
+    output.show(result, draw=result.plot)
     if report is not None:
         from langdiff.run.report import write_parity_report
 
@@ -193,7 +190,7 @@ def _sources(call: Call, surprisals: Path | None) -> "tuple[Multitext | Surprisa
 
 @Command(
     app,
-    only={"paper mielke2019": ("rows", "plot", "out"), "out": ("format",)},
+    only={"paper mielke2019": ("plot", "out"), "out": ("format",)},
     brief="Recompute claims of papers from published figures.",
 )
 def reproduce(
@@ -203,7 +200,6 @@ def reproduce(
             help="mielke2019, belebele2024, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020; or all."
         ),
     ] = "mielke2019",
-    rows: Annotated[bool, typer.Option("--all", help="Print every reference figure, not only the claims.")] = False,
     plot: Path | None = None,
     out: Annotated[
         Path | None,
@@ -214,56 +210,26 @@ def reproduce(
 ) -> None:
     """Recompute claims of Mielke et al. (2019), or of later papers, from published figures, and show which agree.
 
-    Where the paper's text and its own figures differ, both are shown. The exit code is 1 only if this package
-    gets a figure wrong.
+    Where the paper's text and its own figures differ, both are shown.
 
     Example: langdiff reproduce --out paper
 
     Example: langdiff reproduce --paper all
     """
-    import langdiff as ld
-
-    if paper != "mielke2019":
-        _reproduce_papers(paper, as_json)
-        return
-    check_picture_name(plot)
-    result = ld.reproduce()
-    if plot is not None:
-        save_picture(result.plot, plot)
-    if out is not None:
-        files = result.save(out, kind=format)
-        typer.echo(f"{len(files)} figures and tables, described in {out / 'index.md'}", err=True)
-    if as_json:
-        print_json(result.to_frame())
-    else:
-        print_frame(result.claims, "Claims of the paper, published and recomputed", {})
-        if rows:
-            reference = result.reference.assign(
-                **{name: result.reference[name].map("{:.12g}".format) for name in ("expected", "recomputed")}
-            )
-            print_frame(reference, "Reference figures computed with SciPy only, and by this package", {})
-        print_frame(result.counts().reset_index(), "Numbers of figures that agree", {})
-    typer.echo(repr(result), err=True)
-    if not result.exact:
-        raise LangdiffError(
-            "some reference figures were not met: the installed SciPy or this package computes otherwise."
-        )
-
-
-def _reproduce_papers(paper: str, as_json: bool) -> None:
-    """Print one table of the claims of a later paper, or of all papers."""
     import pandas as pd
 
     import langdiff as ld
-    from langdiff.experiments import reproduce_paper
-    from langdiff.experiments.later_papers import PAPERS
+    from langdiff.experiments.reproduction import PAPERS
 
-    results = [reproduce_paper(name) for name in ([paper] if paper != "all" else sorted(PAPERS))]
-    tables = [result.claims for result in results]
-    if paper == "all":
-        tables.insert(0, ld.reproduce().claims.drop(columns="where").assign(paper="mielke2019"))
-    table = pd.concat(tables, ignore_index=True)[list(results[0].claims)]
-    print_frame(table, "Claims of papers, published and recomputed", {}, as_json)
+    check_picture_name(plot)
+    results = [ld.reproduce(name) for name in (PAPERS if paper == "all" else [paper])]
+    if plot is not None:
+        save_picture(results[0].plot, plot)
+    if out is not None:
+        files = results[0].save_figures(out, kind=format)
+        typer.echo(f"{len(files)} figures and tables, described in {out / 'index.md'}", err=True)
+    claims = pd.concat([result.claims for result in results], join="inner", ignore_index=True)
+    print_frame(claims, "Claims of papers, published and recomputed", {}, as_json)
     for result in results:
         typer.echo(repr(result), err=True)
 

@@ -10,7 +10,7 @@ import typer
 from langdiff.cli.commands import Call, Command, show
 from langdiff.cli.difficulties import Draws, show_draws
 from langdiff.cli.options import existing, key_or_names, read_attributes
-from langdiff.cli.output import TABLE, Json, Output, check_ending, echo, print_frame, print_json
+from langdiff.cli.output import TABLE, Json, Output, check_ending, echo, print_frame
 
 if TYPE_CHECKING:
     from langdiff.tables.outcomes import Outcomes
@@ -127,50 +127,23 @@ def check(
     reads={"outcomes": Tables},
     kinds={"model": str},
     without=("allow_unlinked",),
-    only={"errors bootstrap": ("n_resamples",), "explain or out": ("systems",)},
+    only={"errors bootstrap": ("n_resamples",)},
 )
-def fit(
-    call: Call,
-    output: Output,
-    systems: Annotated[
-        Path | None,
-        typer.Option(help="Attributes of systems (.csv, .tsv), systems in the first column.", callback=existing),
-    ] = None,
-    explain: Annotated[
-        str | None, typer.Option(help="Formula over attributes of systems that is to explain abilities: log(size).")
-    ] = None,
-) -> None:
+def fit(call: Call, output: Output) -> None:
     """Fit abilities of systems and difficulties of items or groups of items.
 
     Example: langdiff outcomes fit parsers.csv --by construction --clusters document --plot map.svg
     """
-    import langdiff as ld
-
     output.check(call.offers)
-    table = call.read("outcomes")
-    result = call(
-        outcomes=table if systems is None else table.with_systems(read_attributes(systems, distinct=True)),
-    )
-    draw = result.abilities.plot if result.structure.conditional else result.plot
-    if explain is None:
-        output.show(result, draw=draw)
-        return
-    explained = ld.explain(result.abilities, explain, result.systems)
-    output.write(result, draw=draw)
-    if output.as_json:
-        import pandas as pd
-
-        terms = explained.to_frame().rename_axis("name").reset_index().assign(parameter="explained")
-        print_json(pd.concat([result.to_frame(), terms], ignore_index=True))
-    else:
-        echo(f"{result.summary()}\n\n{explained.summary()}")
+    result = call()
+    output.show(result, draw=result.abilities.plot if result.structure.conditional else result.plot)
 
 
 @Command(
     outcomes,
     "langdiff.sample_outcomes",
     reads={"outcomes": Tables},
-    without=("priors", "inits"),
+    without=("cell_noise", "priors", "inits"),
 )
 def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
     """Draw abilities and difficulties from their posterior with Stan, for small or separated tables.

@@ -86,13 +86,11 @@ def predictors(
 
 def _of_codes(call: Call, codes: Path, glottolog: Path | None, unmatched: Path | None) -> "LanguageTable":
     """Look up the languages that a fit or a table names."""
-    import langdiff as ld
     from langdiff.base.saving import write_lines
+    from langdiff.typology.predictors.languages import language_table
 
     names = read_difficulties(codes).effects.estimate.index if codes.suffix == ".json" else read_attributes(codes).index
-    found = ld.typology.language_table(
-        names, wals=call.given["wals"], glottolog=glottolog, features=call.given["features"]
-    )
+    found = language_table(names, wals=call.given["wals"], glottolog=glottolog, features=call.given["features"])
     if unmatched is not None:
         write_lines("\n".join(found.unmatched["name"]), unmatched)
     return found

@@ -76,7 +76,7 @@ def run(
     from langdiff.run import read_experiment
 
     settings = read_experiment(experiment, remote=remote)
-    from langdiff.run import run_shard  # slow to import, and the file may be none
+    from langdiff.run.runner import run_shard  # slow to import, and the file may be none
 
     out = out or Path("runs") / settings.name
     if shard is not None:
@@ -106,7 +106,8 @@ def report(
 
     Example: langdiff report runs/demo
     """
-    from langdiff.run import read_run, write_report
+    from langdiff.run import read_run
+    from langdiff.run.report import write_report
 
     result = read_run(directory)
     write_report(result)
@@ -119,7 +120,7 @@ def status(directory: Directory, as_json: Json = False) -> None:
 
     Example: langdiff status runs/demo
     """
-    from langdiff.run import read_status
+    from langdiff.run.upkeep import read_status
 
     table = read_status(directory)
     if as_json:
@@ -183,7 +184,7 @@ def clean(
 
     Example: langdiff clean runs/demo --dry-run
     """
-    from langdiff.run import clean_run
+    from langdiff.run.upkeep import clean_run
 
     table = clean_run(directory, dry_run=dry_run)
     if as_json:

@@ -1,5 +1,6 @@
 """From text to bits: training, scoring, numbers of merges, difficulties by size of the training data."""
 
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -22,6 +23,7 @@ app = typer.Typer(rich_help_panel="Text to bits")
 
 
 COMPUTING = ("device", "workers", "progress")  # where language models are trained
+OF_TRAINING = ("train_sizes", "lm", "n_seeds", "scoring", "max_replaced", *COMPUTING)
 
 
 SCORING = "priced (replaced characters, the default) or unpriced; scripts (price theirs, too); carried."
@@ -318,10 +320,10 @@ def sweep(
 @Command(
     app,
     "langdiff.difficulty_curve",
-    kinds={"lm": str, "scoring": str, "train_sizes": str},
-    renamed={"train_sizes": "train-sizes"},
-    help={**LM, "train_sizes": "Numbers of training intents, such as 500,1000,2000,4000."},
-    without=("parts", "cache", "match", "n_draws"),
+    kinds={"lm": str, "scoring": str},
+    help=LM,
+    without=("parts", "cache", "match", "n_draws", "train_sizes"),
+    only={"without step": (*OF_TRAINING, *(name for name in signature(DividedTexts).parameters if name != "corpus"))},
     panel="How sure, how much text",
     brief="Show how difficulties change with training size.",
 )
@@ -332,15 +334,29 @@ def curve(
         Path,
         typer.Option("--out", "-o", callback=new_folder, help="Folder for models, curve.json, tables and pictures."),
     ],
+    train_sizes: Annotated[
+        str | None, typer.Option(help="Numbers of training intents, such as 500,1000,2000,4000.")
+    ] = None,
+    step: Annotated[
+        str | None, typer.Option(help="Column of the step, where CORPUS is one table of bits of a training run.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train language models on nested parts of the training data; show how difficulties change with size.
 
+    With --step the curve is that of a training run of your own, whose bits `langdiff.lm.TrainingBits` has written.
+
     Example: langdiff curve selected/ --train-sizes 500,1000,2000,4000 --lm kneser-ney-6 --out curve
+
+    Example: langdiff curve bits.jsonl --step step --out curve
     """
-    numbers = _numbers(call.given["train_sizes"])
-    parts, _ = texts.divide()
-    result = call(parts=parts, train_sizes=numbers, compute=computing(call, out))
+    if (train_sizes is None) == (step is None):
+        raise ConfigError("give --train-sizes, of models to be trained, or --step, of bits of a training run.")
+    if step is not None:
+        result = _of_steps(texts.corpus, step, call)
+    else:
+        numbers, (parts, _) = _numbers(str(train_sizes)), texts.divide()
+        result = call(parts=parts, train_sizes=numbers, compute=computing(call, out))
     result.save(out / "curve.json")
     tables = {"curve": result.to_frame(), "correlations": result.correlations(), "changes": result.changes()}
     for name, table in tables.items():
@@ -352,6 +368,17 @@ def curve(
     if not as_json:
         echo(_floors(result))
     typer.echo(f"Curve, tables and pictures: {out}", err=True)
+
+
+def _of_steps(paths: list[str], step: str, call: Call) -> "DifficultyCurve":
+    """Return the curve of a training run."""
+    from langdiff.lm import read_training
+    from langdiff.regression import fit_curve
+
+    if len(paths) != 1:
+        raise ConfigError(f"--step is for one table of bits, not {len(paths)}.")
+    settings = {name: call.given[name] for name in ("model", "clusters", "seed")}
+    return fit_curve(read_training(paths[0], step=step), axis="step", **settings)
 
 
 def _numbers(sizes: str) -> list[int]:

@@ -32,10 +32,6 @@ class CheckedClaims(Result):
 
     table: pd.DataFrame
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `table`."""
-        return self.table
-
     def summary(self) -> str:
         """Return the claims with their truth values and the deciding cells as text."""
         return "\n".join(

@@ -157,10 +157,6 @@ class Agreement(Result):
     table: pd.DataFrame
     differences: pd.DataFrame
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `table`."""
-        return self.table
-
     def _notes(self) -> Iterator[str]:
         yield frame_text(self.differences.head(10), index=False) if len(self.differences) else "no differences"
         if (rest := len(self.differences) - 10) > 0:

@@ -11,8 +11,7 @@ from langdiff.base.types import OnError
 from langdiff.corpora.edition_info import with_language
 from langdiff.corpora.faults import Faults
 from langdiff.errors import DataError, Fault, listing
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext, multitext_from_sources
 from langdiff.tables.text_features import measure
 from langdiff.tables.text_sources import InMemoryText
 

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
 
 
@@ -32,10 +34,6 @@ class PublishedFigures(Result):
     paper: str
     source: str
     licence: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the figures."""
-        return self.figures.copy()
 
     def summary(self) -> str:
         """Return the description of the figures, their source and their terms."""
@@ -66,19 +64,7 @@ def byte_premium2024() -> PublishedFigures:
     >>> byte_premium2024().figures.loc["mya_mymr", ["byte_coef", "byte_coef_flores_2000lines"]].round(2).tolist()
     [5.1, 3.51]
     """
-    table = _read("byte_premium2024").set_index("lang")
-    words = ["iso", "script_name", "writing_type", "source"]
-    numbers = table.drop(columns=words).apply(exact_numbers)
-    return PublishedFigures(
-        name="byte_premium2024",
-        figures=table[words[:-1]].join(numbers).assign(source=table["source"]),
-        paper=(
-            "Arnett, Chang and Bergen (2024), A Bit of a Problem: Measurement Disparities in Dataset Sizes Across "
-            "Languages"
-        ),
-        source="github.com/catherinearnett/byte-premium-tool",
-        licence="MIT",
-    )
+    return _published("byte_premium2024")
 
 
 def tokenization_lengths2023() -> PublishedFigures:
@@ -99,17 +85,7 @@ def tokenization_lengths2023() -> PublishedFigures:
     >>> float((counts["shn_Mymr"] / counts["eng_Latn"]).round(2))
     15.05
     """
-    table = _read("tokenization_lengths2023").set_index("edition")
-    counts = table.drop(columns="Language").apply(exact_numbers)
-    return PublishedFigures(
-        name="tokenization_lengths2023",
-        figures=table[["Language"]].join(counts),
-        paper=(
-            "Petrov, La Malfa, Torr and Bibi (2023), Language Model Tokenizers Introduce Unfairness Between Languages"
-        ),
-        source="github.com/AleksandarPetrov/tokenization-fairness",
-        licence="MIT",
-    )
+    return _published("tokenization_lengths2023")
 
 
 def xmi2020() -> PublishedFigures:
@@ -130,17 +106,7 @@ def xmi2020() -> PublishedFigures:
     >>> xmi2020().figures[["xmi_into", "xmi_out_of"]].mean().round(2).tolist()
     [102.16, 96.91]
     """
-    table = _read("xmi2020").set_index("language")
-    return PublishedFigures(
-        name="xmi2020",
-        figures=table.apply(exact_numbers),
-        paper=(
-            "Bugliarello, Mielke, Anastasopoulos, Cotterell and Okazaki (2020), It's Easier to Translate out of "
-            "English than into it: Measuring Neural Translation Difficulty by Cross-Mutual Information"
-        ),
-        source="github.com/e-bug/nmt-difficulty",
-        licence="MIT",
-    )
+    return _published("xmi2020")
 
 
 def goldfish2024() -> PublishedFigures:
@@ -162,17 +128,7 @@ def goldfish2024() -> PublishedFigures:
     >>> int((table["goldfish_used"] == table.index).sum())
     167
     """
-    table = _read("goldfish2024").set_index("flores_lang")
-    trained = ["in_xglm7b5", "in_bloom7b1"]
-    words = ["goldfish_used", "data_category"]
-    numbers = table.drop(columns=[*words, *trained]).apply(exact_numbers)
-    return PublishedFigures(
-        name="goldfish2024",
-        figures=table[words].join(numbers).join(table[trained] == "True"),
-        paper="Chang, Arnett, Tu and Bergen (2024), Goldfish: Monolingual Language Models for 350 Languages",
-        source="github.com/tylerachang/goldfish",
-        licence="none stated; figures with their source only",
-    )
+    return _published("goldfish2024")
 
 
 def belebele2024() -> PublishedFigures:
@@ -193,16 +149,135 @@ def belebele2024() -> PublishedFigures:
     >>> (table.drop(columns="goldfish_used").median() / 900).round(4).to_dict()
     {'goldfish': 0.2828, 'xglm7b5': 0.2989, 'xglm4b5': 0.3, 'bloom7b1': 0.3, 'mala500': 0.2972}
     """
-    table = _read("belebele2024").set_index("belebele_lang")
-    return PublishedFigures(
-        name="belebele2024",
-        figures=table[["goldfish_used"]].join(table.drop(columns="goldfish_used").astype(int)),
-        paper="Chang, Arnett, Tu and Bergen (2024), Goldfish: Monolingual Language Models for 350 Languages",
-        source="github.com/tylerachang/goldfish",
-        licence="none stated; figures with their source only",
+    return _published("belebele2024")
+
+
+def _published(name: str) -> PublishedFigures:
+    """Return the figures of a paper, which is described in ``published_figures.csv``."""
+    about: dict[Any, Any] = read_shipped("published_figures.csv").set_index("name").loc[name].to_dict()
+    return PublishedFigures(name=name, figures=read_shipped(f"{name}.csv", index_col=0), **about)
+
+
+def read_shipped(name: str, **options: Any) -> pd.DataFrame:
+    """Read a CSV file of this package with exact numbers; only empty cells are missing, not names such as NA."""
+    usual: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
+    return read_exact_csv(resources.files("langdiff.datasets").joinpath(name), **usual | options)
+
+
+Corpus = Literal["europarl", "bibles"]
+LanguageSet = Literal["iso_join", "iso_join_without_cmn", "reconstruction"]
+
+PREDICTORS = {
+    "bibles": ["characters", "bpe_tokens", "word_tokens", "word_types", "unigram_entropy"],
+    "europarl": [
+        *["mcc", "dependency_length", "hpe_mean", "hpe_skew"],
+        *["characters", "bpe_tokens", "word_tokens", "word_types", "unigram_entropy"],
+    ],
+}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Mielke2019:
+    """Figures of "What Kind of Language Is Hard to Language-Model?" (ACL 2019, arXiv 1906.04726).
+
+    The numbers are those of ``analysis.py`` in ``github.com/sjmielke/whatkind-scripts`` (revision
+    74d44ef). Values of WALS are from release v2020.4 (Dryer and Haspelmath, CC BY 4.0). Families of the
+    Bibles' languages agree with the counts in the paper's footnote 18, genera of Europarl's with WALS.
+
+    Attributes
+    ----------
+    europarl : DataFrame, 21 rows
+        Indexed by edition (ISO 639-1); ``language`` (ISO 639-3), ``family``, ``genus``; difficulty factors
+        exp(d) under three language models, each adding up to 21: ``factor_bpe`` (0.4 merges per word type),
+        ``factor_bpe_best`` (merges tuned by language), ``factor_char``; and predictors of the training
+        text: ``mcc`` (cells of inflection), ``dependency_length`` (tokens, test text), ``hpe_mean``,
+        ``hpe_skew``, ``characters``, ``bpe_tokens``, ``word_tokens``, ``word_types`` (counts),
+        ``unigram_entropy`` (bits per token).
+    bibles : DataFrame, 106 rows
+        The same columns for 106 Bibles in 62 languages; the factors add up to 106. No measure of morphology or syntax.
+    wals : DataFrame
+        Features 26A and 81A of the Bibles' languages, and which ``language_set`` each row is in.
+    claims : DataFrame, 76 rows
+        Claims of the paper: ``claim``, ``where``, ``published``, how each is recomputed (``kind``, ``about``), and a
+        ``note`` where the result disagrees or these figures do not suffice.
+
+    Examples
+    --------
+    >>> figures = mielke2019()
+    >>> figures
+    Mielke2019: 21 languages of Europarl, 106 Bibles in 62 languages, 76 claims
+    >>> figures.difficulties("bibles").round(3).head(2)
+    language_model    bpe   char
+    edition
+    afr-1953       -0.065  0.003
+    aln-aln        -0.002 -0.021
+    """
+
+    europarl: pd.DataFrame
+    bibles: pd.DataFrame
+    wals: pd.DataFrame
+    claims: pd.DataFrame
+
+    def editions(self, corpus: Corpus) -> pd.DataFrame:
+        """Return `europarl` or `bibles`: one row per edition."""
+        return self.europarl if corpus == "europarl" else self.bibles
+
+    def edition_info(self, corpus: Corpus) -> pd.DataFrame:
+        """Return language, family and, of Europarl, genus; one row per edition."""
+        columns = ["language", "family", "genus"] if corpus == "europarl" else ["language", "family"]
+        return self.editions(corpus)[columns]
+
+    def difficulties(self, corpus: Corpus) -> pd.DataFrame:
+        """Return the difficulties in nats, ln of the factors: one row per edition, one column per language model."""
+        table = self.editions(corpus).filter(like="factor_")
+        logs = table.rename(columns=lambda name: name.removeprefix("factor_")).apply(np.log)
+        return logs.rename_axis(columns="language_model")
+
+    def predictors(self, corpus: Corpus) -> pd.DataFrame:
+        """Return the predictors, ``type_token_ratio`` = types / tokens among them; one row per edition."""
+        table = self.editions(corpus)
+        return table[PREDICTORS[corpus]].assign(type_token_ratio=table["word_types"] / table["word_tokens"])
+
+    def wals_features(self, language_set: LanguageSet = "iso_join") -> pd.DataFrame:
+        """Return features 26A and 81A as categories in the order of WALS: one row per language."""
+        if language_set == "reconstruction":
+            rows = self.wals[self.wals["in_reconstruction"]]
+        else:
+            rows = self.wals[self.wals["in_iso_join"]]
+            if language_set == "iso_join_without_cmn":
+                rows = rows[rows["language"] != "cmn"]
+        columns = {}
+        for feature, part in rows.groupby("feature"):
+            ordered = part.sort_values("value")["value_name"].drop_duplicates()
+            columns[str(feature)] = part.set_index("language")["value_name"].astype(
+                pd.CategoricalDtype(ordered, ordered=True)
+            )
+        return pd.DataFrame(columns).sort_index()
+
+    def __repr__(self) -> str:
+        """Return the numbers of languages, Bibles and claims."""
+        return (
+            f"Mielke2019: {len(self.europarl)} languages of Europarl, {len(self.bibles)} Bibles in "
+            f"{self.bibles['language'].nunique()} languages, {len(self.claims)} claims"
+        )
+
+
+def mielke2019() -> Mielke2019:
+    """Return the published difficulties and predictors of Mielke et al. (2019), shipped with the package.
+
+    Returns
+    -------
+    Mielke2019
+        Frames of difficulty factors, predictors, features and claims.
+
+    Examples
+    --------
+    >>> mielke2019().europarl.loc["fi", ["language", "genus", "mcc"]].to_dict()
+    {'language': 'fin', 'genus': 'Finnic', 'mcc': 198}
+    """
+    return Mielke2019(
+        europarl=read_shipped("mielke2019_europarl.csv", index_col="edition"),
+        bibles=read_shipped("mielke2019_bibles.csv", index_col="edition"),
+        wals=read_shipped("mielke2019_wals.csv").astype({"in_iso_join": bool, "in_reconstruction": bool}),
+        claims=read_shipped("mielke2019_claims.csv", dtype=str, na_values=[]),
     )
-
-
-def _read(name: str) -> pd.DataFrame:
-    with resources.files("langdiff.datasets").joinpath(f"{name}.csv").open(encoding="utf-8") as stream:
-        return pd.read_csv(stream, dtype=str, keep_default_na=False).replace("", None)

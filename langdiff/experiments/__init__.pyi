@@ -11,8 +11,6 @@ from .fewer_intents import IntentStability as IntentStability
 from .fewer_intents import intent_stability as intent_stability
 from .goodness_of_fit import Goodness as Goodness
 from .goodness_of_fit import goodness as goodness
-from .later_papers import PaperClaims as PaperClaims
-from .later_papers import reproduce_paper as reproduce_paper
 from .native import read_origins as read_origins
 from .native import split_by_origin as split_by_origin
 from .native import split_by_source as split_by_source

@@ -5,20 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import chi2
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Booleans, Floats
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.errors import DataError, listing, option
 from langdiff.tables.effect_sources import EffectsLike, as_effects
 from langdiff.tables.effects import Effects
+from langdiff.typology.association.variance import LARGEST_SHARE, OneEffect, share_interval
 
-LARGEST = 1 - 1e-9  # share of the variance between languages up to which the likelihood is computed
 EQUAL = 1e-9  # share of the squares that lies within languages if there is nothing but errors of rounding
-THRESHOLD = float(chi2.ppf(0.95, 1))  # fall of minus twice the log-likelihood at the ends of a 95 % interval
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -170,11 +167,12 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
         raise DataError(
             "the editions of each language are equally difficult, so that nothing varies within a language."
         )
-    between, within, share, low, high = _components(means, counts, squares)
+    same = codes[:, None] == codes
+    between, within, share, low, high = _components(y, same)
     return LanguageSpread(
         editions=pd.DataFrame({"language": known[codes], "difficulty": y}, index=names.rename("edition")),
         within_sd=float(np.sqrt(squares / freedom)),
-        sampling_sd=_sampling_sd(effects, codes, counts, freedom),
+        sampling_sd=_sampling_sd(effects, same, freedom),
         between_variance=between,
         within_variance=within,
         between_share=share,
@@ -184,38 +182,19 @@ def spread_within_languages(source: EffectsLike, edition_info: EditionInfo) -> L
     )
 
 
-def _sampling_sd(effects: Effects, codes: Integers, counts: Integers, freedom: int) -> float:
+def _sampling_sd(effects: Effects, same: Booleans, freedom: int) -> float:
     """Return the root of the expected mean square within languages of the errors of the estimates."""
     covariance = effects.covariance.to_numpy(dtype=float)
-    same = codes[:, None] == codes
-    within = np.eye(len(codes)) - same / counts[codes]  # takes from each estimate the mean of its language
+    within = np.eye(len(same)) - same / same.sum(axis=0)  # takes from each estimate the mean of its language
     return float(np.sqrt(np.trace(within @ covariance) / freedom)) if np.isfinite(covariance).all() else float("nan")
 
 
-def _components(means: Floats, counts: Integers, squares: float) -> tuple[float, float, float, float, float]:
+def _components(y: Floats, same: Booleans) -> tuple[float, float, float, float, float]:
     """Return both variance components, the share between languages and the ends of its interval."""
-    if len(means) < 2:
+    if same.all():
         return (float("nan"),) * 5
-
-    def minus_twice(share: float) -> tuple[float, float]:
-        ratio = share / (1 - share)
-        weights = counts / (1 + ratio * counts)
-        centre = (weights * means).sum() / weights.sum()
-        total = squares + (weights * (means - centre) ** 2).sum()
-        freedom = counts.sum() - 1
-        # minus twice the restricted log-likelihood, up to a constant, and the variance within that goes with it
-        value = freedom * np.log(total) + np.log1p(ratio * counts).sum() + np.log(weights.sum())
-        return float(value), float(total / freedom)
-
-    found = minimize_scalar(
-        lambda share: minus_twice(share)[0], bounds=(0.0, LARGEST), method="bounded", options={"xatol": 1e-10}
-    )
-    share = min((0.0, float(found.x)), key=lambda at: minus_twice(at)[0])
-    least, within = minus_twice(share)
-
-    def above(at: float) -> float:
-        return minus_twice(at)[0] - least - THRESHOLD
-
-    low = brentq(above, 0.0, share) if above(0.0) > 0 else 0.0
-    high = brentq(above, share, LARGEST) if above(LARGEST) > 0 else 1.0
-    return within * share / (1 - share), within, share, float(low), float(high)
+    model = OneEffect(np.ones((len(y), 1)), y, same.astype(float))
+    share = model.share()
+    low, high = share_interval(lambda at: model.profile(at)[0], share, LARGEST_SHARE)
+    between, within = model.variances()
+    return float(between), float(within), share, low, 1.0 if high == LARGEST_SHARE else high

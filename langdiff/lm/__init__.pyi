@@ -11,6 +11,8 @@ from .external.protocol import SurprisalModel as SurprisalModel
 from .external.protocol import merge_shards as merge_shards
 from .external.protocol import score_shard as score_shard
 from .external.protocol import surprisals_of as surprisals_of
+from .external.training import TrainingBits as TrainingBits
+from .external.training import read_training as read_training
 from .jobs.folder import read_training_logs as read_training_logs
 from .language_model import LanguageModelRecipe as LanguageModelRecipe
 from .language_model import Model as Model

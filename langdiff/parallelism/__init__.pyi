@@ -18,7 +18,6 @@ from .scoring import ParallelismScores as ParallelismScores
 from .scoring import score_parallelisms as score_parallelisms
 from .splitting import DocumentSplit as DocumentSplit
 from .splitting import read_parts as read_parts
-from .splitting import read_tag_counts as read_tag_counts
 from .splitting import split_documents as split_documents
 from .splitting import tag_counts as tag_counts
 from .statistics import ParallelismStatistics as ParallelismStatistics

@@ -47,10 +47,6 @@ class ParallelismStatistics(Result):
         """Numbers of pairs by overlap in ten bins of width 0.1, the last closed; shape (10,)."""
         return np.bincount(self.pairs["bin"], minlength=N_BINS)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table."""
-        return self.table.copy()
-
     def summary(self) -> str:
         """Return the table and the histogram as text."""
         cells = zip(self.table["statistic"], self.table["value"], self.table["std"], strict=True)

@@ -83,7 +83,7 @@ def measure_parity(
     model : {"1", "2"}
         Regression model behind ``information_parity_model``; see `langdiff.fit`.
     alpha : float
-        Order of the Rényi entropy of tokens; see `langdiff.parity.diagnose_tokens`.
+        Order α of the Rényi entropy of the tokens of a tokenizer.
 
     Returns
     -------
@@ -274,10 +274,6 @@ class CrossMutualInformation(Result):
     effects: Effects
 
     digits = 2
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per edition."""
-        return self.table.copy()
 
     def __repr__(self) -> str:
         """Return the number of editions and the mean."""

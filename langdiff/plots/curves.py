@@ -68,10 +68,10 @@ def plot_difficulty_curves(curve: "DifficultyCurve", ax: Axes | None = None, **s
     """
     frame, difficulty = curve.to_frame(), curve.difficulty
     ax = _size_axes(ax, difficulty)
-    ends, coloured = {}, _coloured(difficulty)
+    ends, coloured, axis = {}, _coloured(difficulty), str(difficulty.columns.name)
     for edition in _in_order(difficulty):
         rows = frame[frame["edition"] == edition]
-        sizes, shown = rows["size"].to_numpy(dtype=float), edition in coloured
+        sizes, shown = rows[axis].to_numpy(dtype=float), edition in coloured
         colour = _colour(difficulty.loc[edition]) if shown else GREY
         if shown:
             low, high = (100 * np.expm1(rows[name].to_numpy()) for name in ("low", "high"))
@@ -81,7 +81,7 @@ def plot_difficulty_curves(curve: "DifficultyCurve", ax: Axes | None = None, **s
         ax.plot(sizes, 100 * np.expm1(rows["difficulty"].to_numpy()), **(usual | style))
     ax.axhline(0, color=INK, linewidth=0.6, zorder=0)
     name_line_ends(ax, ends)
-    title = f"{curve.lm}: difficulty by size"
+    title = f"{curve.lm}: difficulty by {axis}"
     return finish(ax, _size_label(curve), "difficulty (percent)", title, legend=_legend(difficulty))
 
 
@@ -132,7 +132,7 @@ def plot_rank_changes(curve: "DifficultyCurve", ax: Axes | None = None, **style:
         if shown:
             ends[str(edition)] = float(ranks.loc[edition].iloc[-1])
     name_line_ends(ax, ends)
-    title = f"{curve.lm}: ranks by size"
+    title = f"{curve.lm}: ranks by {curve.difficulty.columns.name}"
     return finish(ax, _size_label(curve), "rank (1 = hardest)", title, legend=_legend(difficulty))
 
 
@@ -230,7 +230,8 @@ def _size_label(curve: "DifficultyCurve") -> str:
         "characters": "intents' worth of characters",
         "intents": "training intents",
     }
-    return of.get(curve.match, "size of the training data")
+    usual = "size of the training data" if curve.difficulty.columns.name == "size" else "step of the training"
+    return of.get(curve.match, usual)
 
 
 @takes("logs", pd.DataFrame, "the table of langdiff.lm.read_training_logs")

@@ -191,9 +191,9 @@ class DifficultyFit(Result):
             if isinstance(freedom, float) and not self._wide:
                 freedom = pd.DataFrame(freedom, self.difficulty.index, self.difficulty.index)
             exact = None if self._wide or isinstance(freedom, float) else freedom.to_numpy(dtype=float)
-            return Effects(
-                estimate=self.difficulty, influence=replace(self.influence, shape=shape, freedom=exact), **told
-            )
+            known = None if self._wide else self.covariance.to_numpy(dtype=float)
+            influence = replace(self.influence, shape=shape, freedom=exact, known=known)
+            return Effects(estimate=self.difficulty, influence=influence, **told)
         return Effects.from_covariance(
             self.difficulty, self.covariance, self.degrees_of_freedom, shape=self.reference, **told
         )

@@ -41,7 +41,7 @@ def as_surprisals(table: object) -> Surprisals:
     if isinstance(table, np.ndarray):
         if table.ndim != 2:
             raise DataError(f"an array of surprisals has two axes, intents × editions, not shape {table.shape}.")
-        return Surprisals(bits=pd.DataFrame(table))
+        return Surprisals(bits=pd.DataFrame(table, copy=False))  # read only
     raise DataError(
         "surprisals must be a Surprisals, or a DataFrame, array or tensor of bits, intents × editions, "
         f"not {type(table).__name__}."

@@ -84,10 +84,6 @@ class Underserved(Result):
         """Rows with a flag."""
         return self.frame[self.frame["flag"] != ""]
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per cell and one per language; see `frame`."""
-        return self.frame
-
     def _lines(self) -> Iterator[str]:
         yield repr(self)
         yield (

@@ -40,23 +40,6 @@ MOST_FAULTS = 100  # that the page lists
 def write_report(run: RunResult) -> Path:
     """Write ``report.html`` and the figures of a run into its directory.
 
-    Parameters
-    ----------
-    run : RunResult
-        Result of `langdiff.run_experiment` or `langdiff.run.read_run`.
-
-    Returns
-    -------
-    Path
-        Path of the report.
-
-    Raises
-    ------
-    DataError
-        If a training log is damaged.
-    OutputError
-        If the directory cannot be written.
-
     Examples
     --------
     >>> import tempfile

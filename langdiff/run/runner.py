@@ -146,29 +146,6 @@ def run_shard(
     directory. `run_experiment` then finds all language models there, and does the rest. Nothing is locked, since no two
     shares train the same edition; `run_experiment` itself must wait until they have ended.
 
-    Parameters
-    ----------
-    experiment : Experiment, str or Path
-        Settings of the experiment, or the path of a TOML file with them.
-    directory : str or Path
-        Directory of the run, made if missing.
-    progress : bool, optional
-        Whether to draw progress bars on stderr; by default if it is a terminal.
-    shard : str
-        ``"k/N"``: share k, from 1, of N.
-
-    Returns
-    -------
-    list of str
-        Editions of this share, for every language model of the experiment.
-
-    Raises
-    ------
-    ConfigError
-        If `shard` is not of this form, or as `run_experiment`.
-    LangdiffError
-        As `run_experiment`; and if an edition of the share cannot be trained, after the others are finished.
-
     Examples
     --------
     >>> import tempfile

@@ -42,26 +42,10 @@ COLUMNS = ["edition", "lm", "state", "epoch", "epochs", "bits_per_character", "s
 def read_status(directory: str | Path) -> pd.DataFrame:
     """Read the progress of the jobs of a run, which may be running, interrupted or finished.
 
-    Parameters
-    ----------
-    directory : str or Path
-        Directory of `langdiff.run_experiment`.
-
-    Returns
-    -------
-    DataFrame, one row per edition × recipe, or × fold, and × size and seed of a curve
-        ``edition``; ``fold``, its number, if the experiment has folds; ``lm``, the name of the recipe; ``size`` and
-        ``seed`` of the language models of a curve, if the experiment has one, missing for the others; ``state``:
-        ``"done"``, ``"training"``, ``"interrupted"``, ``"failed"`` or ``"waiting"`` (not begun, or to be done again
-        with other settings); ``epoch``, the last finished one, and ``epochs``, the most there can be;
-        ``bits_per_character``, the fewest on the dev part so far; ``seconds`` of training so far; and ``seconds_left``,
-        estimated from the epochs of the same job, or else from the other jobs of the same recipe (and size). It is NaN
-        where there are none, for jobs that failed, and for all that are not done before the editions are chosen.
-
-    Raises
-    ------
-    DataError
-        If the directory holds no run.
+    One row per edition × recipe, or × fold, and × size and seed of a curve. ``state`` is ``"done"``, ``"training"``,
+    ``"interrupted"``, ``"failed"`` or ``"waiting"`` (not begun, or to be done again with other settings);
+    ``bits_per_character`` are the fewest on the dev part so far; ``seconds_left`` are estimated from the epochs of the
+    same job, or else from other jobs of the same recipe, and NaN where there are none.
 
     Examples
     --------
@@ -297,25 +281,6 @@ def clean_run(directory: str | Path, *, dry_run: bool = False) -> pd.DataFrame:
     (any more), states of trainings that are finished, the output of an interrupted run that was to replace earlier
     results, and files that a kill left half-written. States of trainings that are not finished stay, so that the run
     can go on.
-
-    Parameters
-    ----------
-    directory : str or Path
-        Directory of `langdiff.run_experiment`.
-    dry_run : bool
-        Whether to only list what would be removed.
-
-    Returns
-    -------
-    DataFrame
-        One row per file or folder: ``path`` relative to the directory, ``bytes`` and ``why``.
-
-    Raises
-    ------
-    DataError
-        If the directory holds no run, or its settings are damaged.
-    OutputError
-        If a run is going on in the directory, or something cannot be removed.
 
     Examples
     --------

@@ -78,9 +78,13 @@ class Effects(Result):
                 f"effects{of}: {len(bad)} of {len(names)} are not finite numbers: {listing(bad)}. Leave them out, or "
                 "find out why their fit failed."
             )
-        rows = self.influence.matrix if isinstance(self.influence, Covariance) else self.influence.values
-        if rows.shape[-1] != len(names):
-            raise DataError(f"the errors of effects{of} are of {rows.shape[-1]} estimates, not of {len(names)}.")
+        match self.influence:
+            case Influence(width=count):
+                pass
+            case Covariance(matrix=rows) | Draws(values=rows):
+                count = rows.shape[-1]
+        if count != len(names):
+            raise DataError(f"the errors of effects{of} are of {count} estimates, not of {len(names)}.")
         if isinstance(self.influence, Covariance):
             negative = names[np.diag(self.influence.matrix) < -ROUNDING]
             if len(negative):
@@ -251,7 +255,7 @@ class Effects(Result):
     def std_error(self) -> pd.Series:
         """Standard errors of the estimates, in their unit; NaN where not known."""
         if isinstance(self.influence, Influence):
-            error = np.linalg.norm(self.influence.adjusted, axis=0)
+            error = self.influence.errors
         else:
             error = np.sqrt(np.maximum(np.diag(self.covariance.to_numpy()), 0))  # of tied effects 0, less rounding
         return pd.Series(error, index=self.estimate.index, name="std_error")
@@ -259,7 +263,7 @@ class Effects(Result):
     @cached_property
     def known(self) -> bool:
         """Whether all errors are known."""
-        values = self.influence.adjusted if isinstance(self.influence, Influence) else self.covariance.to_numpy()
+        values = self.influence.errors if isinstance(self.influence, Influence) else self.covariance.to_numpy()
         return self.converged and bool(np.isfinite(values).all())
 
     @property
@@ -488,7 +492,7 @@ class Effects(Result):
         """Return the contrast with some weights, shape (J,)."""
         used = weights != 0  # the covariance of effects that are not compared need not be known
         w, estimate = weights[used], float(weights @ self.estimate.to_numpy(dtype=float))
-        if isinstance(self.influence, Influence):
+        if isinstance(self.influence, Influence) and self.influence.known is None:
             rows = self.influence.adjusted[:, used]
             variance, most = float(np.sum((rows @ w) ** 2)), float(np.sum((np.abs(rows) @ np.abs(w)) ** 2))
         else:

@@ -10,7 +10,7 @@ of a function of two results are that function of their influences, so that what
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -36,6 +36,7 @@ from langdiff.tables.rule import (
 from langdiff.tables.units import plural
 
 MOST_BYTES = 20_000_000  # of influences in a file, deflated
+FEWEST_BYTES = 2.0  # of an influence in single precision, deflated
 MOST_EXACT = 250_000  # influences that are kept in double precision
 MOST_PAIRED = 5e7  # units × pairs up to which each pair has degrees of freedom of its own shares
 MOST_HALVES = 0.5  # share of editions with the same cells from which the hashes of their characters are compared
@@ -151,8 +152,8 @@ class Influence:
 
     Attributes
     ----------
-    values : ndarray, shape (G, P)
-        ψ: by how much each unit moves each estimate, to first order.
+    rows : ndarray, shape (G, P), or callable
+        ψ: by how much each unit moves each estimate, to first order; or what computes that when `values` are read.
     share : ndarray, shape (G,) or (G, P)
         π: the share of each unit in the information, of all estimates or of each.
     units : Units
@@ -165,6 +166,8 @@ class Influence:
         Degrees of freedom of estimates and of their differences, where they are known better than from shares.
     shape : ndarray, shape (P, P), or None
         Covariance of full rank that simultaneous inference draws from.
+    known : ndarray, shape (P, P), or None
+        Covariance of the estimates, where it is known without their influences.
 
     Examples
     --------
@@ -174,21 +177,35 @@ class Influence:
     'Independent units: 3 documents, which count as 2.8 equal ones; the largest has 40 %.'
     """
 
-    values: Floats
+    rows: Floats | Callable[[], Floats]
     share: Floats
     units: Units
     corrected: bool = False
     raw: Floats | None = None
     freedom: Floats | None = None
     shape: Floats | None = field(default=None, repr=False)
+    known: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        """Check numbers, and lay them out as they come out of a file, so that sums are the same to the last digit."""
-        object.__setattr__(self, "values", np.ascontiguousarray(self.values, dtype=float))
-        for what, part in (("influences", self.values), ("shares of units", self.share)):
-            if not np.isfinite(part).all():
-                bad = self.units.names[np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(axis=1))]
-                raise DataError(f"{what} of {self.units.kind} {listing(bad)} are not finite numbers.")
+        """Check numbers."""
+        self._check("shares of units", self.share)
+        if not callable(self.rows):
+            self._check("influences", self.values)
+
+    def _check(self, what: str, part: Floats) -> None:
+        if not np.isfinite(part).all():
+            bad = self.units.names[np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(axis=1))]
+            raise DataError(f"{what} of {self.units.kind} {listing(bad)} are not finite numbers.")
+
+    @cached_property
+    def values(self) -> Floats:
+        """ψ, shape (G, P), laid out as they come out of a file, so that sums are the same to the last digit."""
+        return np.ascontiguousarray(self.rows() if callable(self.rows) else self.rows, dtype=float)
+
+    @property
+    def width(self) -> int:
+        """Number of estimates, P."""
+        return self.values.shape[1] if self.known is None else len(self.known)
 
     # --- constructors
 
@@ -237,8 +254,14 @@ class Influence:
     @cached_property
     def covariance(self) -> Floats:
         """Covariance of the estimates, shape (P, P)."""
-        covariance: Floats = self.adjusted.T @ self.adjusted
+        covariance: Floats = self.adjusted.T @ self.adjusted if self.known is None else self.known
         return covariance
+
+    @property
+    def errors(self) -> Floats:
+        """Standard errors of the estimates, shape (P,)."""
+        errors: Floats = np.linalg.norm(self.adjusted, axis=0) if self.known is None else np.sqrt(np.diag(self.known))
+        return errors
 
     def freedom_along(self, weights: Floats) -> Floats:
         """Return the degrees of freedom of contrasts by the shares of their estimates, (M, P) → (M,)."""
@@ -259,7 +282,7 @@ class Influence:
         """Degrees of freedom of the estimates on the diagonal and of differences of two elsewhere, (P, P)."""
         if self.freedom is not None:
             return self.freedom
-        count = self.values.shape[1]
+        count = self.width
         own = self.freedom_along(np.eye(count))
         found = np.minimum(own[:, None], own)
         if len(self.share) * count**2 <= MOST_PAIRED and (self.share.ndim == 2 or self.units.strata is not None):
@@ -295,7 +318,8 @@ class Influence:
             share = share @ (size / np.maximum(size.sum(axis=1, keepdims=True), np.finfo(float).tiny)).T
         return replace(
             self,
-            values=self.values @ jacobian.T,
+            rows=(lambda: self.values @ jacobian.T) if callable(self.rows) else self.values @ jacobian.T,
+            known=None if self.known is None else jacobian @ self.known @ jacobian.T,
             share=share,
             raw=None if self.raw is None else self.raw @ jacobian.T,
             freedom=None,
@@ -304,7 +328,7 @@ class Influence:
 
     def pick(self, places: Integers, centre: Floats | None = None) -> "Influence":
         """Return influences on some estimates, less their mean by the weights `centre` where these are given."""
-        jacobian = np.eye(self.values.shape[1])[places]
+        jacobian = np.eye(self.width)[places]
         if centre is not None:
             jacobian = jacobian - centre @ jacobian
         picked = self.map(jacobian)
@@ -319,7 +343,7 @@ class Influence:
 
     def stack(self, other: "Influence") -> "Influence":
         """Return influences on the estimates followed by those of another result, with the units of both."""
-        one, two = self.values.shape[1], other.values.shape[1]
+        one, two = self.width, other.width
         first = self.map(np.eye(one + two)[:, :one])
         second = other.map(np.eye(one + two)[:, one:])
         a, b = (each.share if each.share.ndim == 2 else np.repeat(each.share[:, None], n, axis=1)
@@ -370,13 +394,15 @@ class Influence:
     @property
     def complete(self) -> bool:
         """Whether the influences themselves are there, and not only their covariance."""
-        return len(self.values) == len(self.units.names)
+        return callable(self.rows) or len(self.values) == len(self.units.names)
 
     def to_record(self) -> InfluenceRecord:
         """Return the record to be saved."""
-        kind = "<f8" if self.values.size <= MOST_EXACT else "<f4"
-        values = zlib.compress(self.values.astype(kind).tobytes(), 6)
-        kept, raw, share = len(values) <= MOST_BYTES, self.raw, self.share
+        kind, raw, share = "<f8" if len(self.share) * self.width <= MOST_EXACT else "<f4", self.raw, self.share
+        # of numbers that are not computed yet, it is known that too many would not be kept
+        many = callable(self.rows) and len(share) * self.width > MOST_BYTES / FEWEST_BYTES
+        values = b"" if many else zlib.compress(self.values.astype(kind).tobytes(), 6)
+        kept = not many and len(values) <= MOST_BYTES
         if not kept:
             spread, axes = np.linalg.eigh(self.covariance)
             root = (axes * np.sqrt(np.maximum(spread, 0))) @ axes.T
@@ -398,7 +424,7 @@ class Influence:
             raw=packed(raw, kind),
             share=packed(share) or b"",
             shared=share.ndim == 1,
-            parameters=self.values.shape[1],
+            parameters=self.width,
             corrected=self.corrected or not kept,
             freedom=packed(freedom),
             shape=packed(self.shape),
@@ -423,7 +449,7 @@ class Influence:
             raise ValueError("influences without values")
         strata = None if record.strata is None else np.asarray(record.strata, dtype=np.int_)
         return cls(
-            values=values,
+            rows=values,
             share=share,
             units=Units(record.kind, pd.Index(record.names), record.source, strata, record.texts),
             corrected=record.corrected,
@@ -465,7 +491,7 @@ def combine(parts: Sequence[Influence], weights: Sequence[float], name: str = ""
     strata = parts[0].units.strata if names.equals(parts[0].units.names) else None
     known = [part.freedom for part in parts if part.freedom is not None]
     return Influence(
-        values=total([part.adjusted if corrected else part.values for part in parts]),
+        rows=total([part.adjusted if corrected else part.values for part in parts]),
         share=np.asarray(sum(w * part for w, part in zip(size / size.sum(), shares, strict=True))),
         units=replace(parts[0].units, names=names, strata=strata),
         corrected=corrected,

@@ -12,9 +12,9 @@ import pandas as pd
 
 from langdiff.base.cells import check_names
 from langdiff.base.result import Drawn
-from langdiff.base.types import Integers
+from langdiff.base.types import Booleans, Integers
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.text_features import TextFeatures, measure
+from langdiff.tables.text_features import Measured, TextFeatures, measure
 from langdiff.tables.text_sources import (
     InMemoryText,
     MappedText,
@@ -472,3 +472,54 @@ def pick_texts(edition: str, wanted: pd.Index, texts: pd.Series) -> pd.Series:
             f"the first {gone[0]!r}. The file has changed; read the multitext again."
         )
     return texts.reindex(wanted).rename(edition).rename_axis("intent")
+
+
+def multitext_from_sources(
+    sources: Mapping[str, TextSource],
+    present: Mapping[str, Iterable[Any]],
+    *,
+    intents: Iterable[Any],
+    edition_info: pd.DataFrame,
+    intent_info: pd.DataFrame | None = None,
+    measured: Mapping[str, Measured] | None = None,
+) -> Multitext:
+    """Return a multitext from the intents that each edition has."""
+    rows = pd.Index(list(intents), name="intent")
+    matrix = np.zeros((len(rows), len(sources)), dtype=bool)
+    in_order: dict[str, Measured] | None = None if measured is None else {}
+    for j, edition in enumerate(sources):
+        wanted = pd.Index(list(present[edition]))
+        places = rows.get_indexer(wanted)
+        if measured is not None and in_order is not None:
+            in_order[edition] = measured[edition].take(np.argsort(places))
+        if (places < 0).any():
+            raise DataError(f"edition {edition!r} has intents that are not listed: {listing(wanted[places < 0])}.")
+        matrix[places, j] = True
+    return multitext_from_matrix(
+        sources, matrix, intents=rows, edition_info=edition_info, intent_info=intent_info, measured=in_order
+    )
+
+
+def multitext_from_matrix(
+    sources: Mapping[str, TextSource],
+    matrix: Booleans,
+    *,
+    intents: Iterable[Any],
+    edition_info: pd.DataFrame,
+    intent_info: pd.DataFrame | None = None,
+    measured: Mapping[str, Measured] | None = None,
+) -> Multitext:
+    """Return a multitext from a matrix of the intents present in each edition.
+
+    Shapes: matrix (I, J).
+    """
+    rows = pd.Index(list(intents), name="intent")
+    columns = pd.Index(list(sources), name="edition")
+    presence = pd.DataFrame(matrix, index=rows, columns=columns, copy=False)
+    return Multitext(
+        presence=presence,
+        edition_info=edition_info.reindex(columns),
+        intent_info=pd.DataFrame(index=rows) if intent_info is None else intent_info.reindex(rows),
+        sources=dict(sources),
+        features=None if measured is None else TextFeatures.of(presence, measured),
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from glob import has_magic
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -370,7 +370,7 @@ def _from_long(frame: pd.DataFrame, where: str, name: str, *, summed: bool) -> O
             f"{where}: {int(twice.sum()):,} outcome(s) given twice, the first item {row['item']!r}, system "
             f"{row['system']!r}. If they are repeated trials, say so ({option('repeats', 'sum')})."
         )
-    wide = {
+    wide: dict[str, Any] = {
         count: known.pivot_table(index="item", columns="system", values=count, aggfunc="sum", observed=True)
         .reindex(index=items, columns=systems)
         .astype(float)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -178,7 +179,7 @@ class Outcomes:
         """
         return self._typed(self._long(self.observed), int)
 
-    def _typed(self, long: pd.DataFrame, whole: object) -> pd.DataFrame:
+    def _typed(self, long: pd.DataFrame, whole: Any) -> pd.DataFrame:
         """Return a long table whose counts are whole numbers; of scores, one trial each is left out."""
         if self.scores is None:
             return long.astype({"successes": whole, "trials": whole})
@@ -227,9 +228,10 @@ class Outcomes:
             unknown = [name for name in wanted if name not in known]
             if unknown:
                 raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
+        cells: dict[str, Any] = {self._kind: self.values.loc[rows, columns]}
         return replace(
             self,
-            **{self._kind: self.values.loc[rows, columns]},
+            **cells,
             trials=self.trials.loc[rows, columns],
             items=self.items.loc[rows],
             systems=self.systems.loc[columns],

@@ -88,10 +88,6 @@ class Pairs(Result):
     title: str
     signature: str
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the frame: one row per pair, the largest difference first."""
-        return self.frame
-
     @property
     def words(self) -> str:
         """The finding in one sentence: which effects may be highest, and how many pairs differ."""

@@ -224,3 +224,15 @@ def _shown(column: "pa.ChunkedArray") -> "pa.Array":
     import pyarrow as pa
 
     return pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.large_string())
+
+
+def scoring_of(record: Mapping[str, Any]) -> str:
+    """Return the kinds of logs, and how first tokens and ends were treated, as provenance has them.
+
+    Examples
+    --------
+    >>> scoring_of({"sources": [{"kind": "vllm"}], "treatment": {"start": "as scored"}})
+    'vllm,start:as scored'
+    """
+    kinds = "+".join(dict.fromkeys(str(source["kind"]) for source in record["sources"])) or "table"
+    return ",".join([kinds, *(f"{name}:{value}" for name, value in record["treatment"].items())])

@@ -14,7 +14,6 @@ from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN
 from langdiff.tables.edition_info import words_of
 from langdiff.tables.intent_info import select_info
-from langdiff.tables.logs.record import scoring_of
 from langdiff.tables.long_tables import (
     CELL,
     Unit,
@@ -28,7 +27,7 @@ from langdiff.tables.long_tables import (
     table_kind,
     with_usual_names,
 )
-from langdiff.tables.provenance import MOST_NAMES, Provenance, read_manifest
+from langdiff.tables.provenance import MOST_NAMES, Provenance, read_manifest, scoring_of
 from langdiff.tables.surprisals import Surprisals
 
 ROUNDED = 1e-3  # relative difference of a sum or mean from that of the cells as they are written

@@ -114,8 +114,8 @@ class Surprisals:
         bits = _as_numbers(self.bits)
         object.__setattr__(self, "bits", bits.rename_axis(index="intent", columns="edition"))
         values = bits.to_numpy()
-        rows, columns = np.nonzero(~(np.isnan(values) | ((values > 0) & np.isfinite(values))))
-        if len(rows):
+        if not (np.nanmin(values, initial=1.0) > 0 and np.nanmax(values, initial=1.0) < np.inf):
+            rows, columns = np.nonzero(~(np.isnan(values) | ((values > 0) & np.isfinite(values))))
             first = ", ".join(
                 f"({bits.index[i]}, {bits.columns[j]}) = {values[i, j]:g}"
                 for i, j in zip(rows[:5], columns[:5], strict=True)
@@ -394,7 +394,7 @@ class Surprisals:
 def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
     """Return columns of objects as numbers; an error names the cells that are not numeric."""
     if (bits.dtypes == np.float64).all():
-        return bits.copy()
+        return bits.copy(deep=False)  # pandas copies what is written to
     others = [edition for edition in bits.columns if not pd.api.types.is_numeric_dtype(bits[edition])]
     for edition in bits.columns[[kind.kind == "c" for kind in bits.dtypes]]:
         exact_numbers(bits[edition])  # refuses them

@@ -37,10 +37,6 @@ class TokenScores(Result):
         """Whether word surprisals can be corrected for spaces that tokens attach to the next word."""
         return "boundary_bits" in self.tokens
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per token."""
-        return self.tokens.copy()
-
     def surprisals(self, *, lm: str = "unknown") -> Surprisals:
         """Return the surprisals of texts, summed over tokens.
 

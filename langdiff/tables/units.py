@@ -247,7 +247,7 @@ def first_copies(bits: Floats) -> Integers:
     near, shell = [np.zeros((0, 2), dtype=int)], 0
     for columns in islice(_pairs_of_columns(there), max(2, MOST_ROWS // max(len(bits), 1))):
         rows = np.flatnonzero(there[:, columns].all(axis=1))
-        z = np.log(bits[rows][:, columns])
+        z = np.log(bits[rows[:, None], columns])
         order = np.lexsort(z.T)
         neighbours = rows[np.column_stack([order[:-1], order[1:]])]
         close = np.abs(np.diff(z[order], axis=0)).max(axis=1, initial=0) <= EQUAL

@@ -15,7 +15,8 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed, short_hash
-from langdiff.base.types import Floats, check_kind
+from langdiff.base.tolerances import LEAST_EXPONENT
+from langdiff.base.types import Floats, check_choice, check_kind
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.treebanks.chains import Counts, divergence
 from langdiff.treebanks.profile import TreebankProfile, profile_treebank
@@ -24,6 +25,7 @@ from langdiff.treebanks.treebank import Paths, Treebank, read_treebank, refuse_e
 
 Column = Metric | Literal["mean"]
 COLUMNS: tuple[Column, ...] = (*METRICS, "mean")
+PARTS = (1, 2, 4)  # of whose halves noise is measured: the whole, half and quarter of a treebank
 Equalize = Literal["tokens", "sentences"]
 
 
@@ -40,6 +42,8 @@ class TreebankComparison(Result):
     noise, noise_std : DataFrame, index: treebank, columns: metrics and ``mean``
         D between two random halves of each treebank, mean and standard deviation over divisions; NaN if not
         asked for.
+    noise_of_parts : DataFrame, index: treebank and part, columns: metrics, ``mean`` and ``words``
+        The same of each treebank (part 1), a random half (2) and a quarter (4), from which `words_needed` plans.
     profiles : mapping from name to TreebankProfile
         Counts of the metrics in each whole treebank.
     settings : SimilaritySettings
@@ -54,6 +58,7 @@ class TreebankComparison(Result):
     std: dict[Column, pd.DataFrame]
     noise: pd.DataFrame
     noise_std: pd.DataFrame
+    noise_of_parts: pd.DataFrame
     profiles: dict[str, TreebankProfile]
     settings: SimilaritySettings
     equalize: str | None
@@ -74,6 +79,49 @@ class TreebankComparison(Result):
                 for other in frame.columns
             ]
         return pd.DataFrame(rows, columns=["metric", "reference", "compared", "divergence", "std", "noise"])
+
+    def words_needed(self, difference: float = 0.1, *, metric: Column = "mean") -> pd.DataFrame:
+        r"""Plan how many words each treebank needs for a difference to be as large as the noise.
+
+        The noise of a whole treebank, of halves and of quarters of it gives a power law, :math:`\log` noise
+        :math:`= a_i - b \log` words, with a level for each treebank and one exponent by least squares.
+
+        Parameters
+        ----------
+        difference : float
+            Divergence to be seen, above 0.
+        metric : str
+            One of the metrics, or ``"mean"``.
+
+        Returns
+        -------
+        DataFrame, index: treebank
+            ``words`` and ``noise`` of the treebank (or its subsamples), the ``exponent`` b, and ``words_needed``.
+
+        Raises
+        ------
+        ConfigError
+            If the difference is not above 0 or the metric is unknown.
+        DataError
+            If noise was not measured or is 0, or falls too slowly with the words to plan by.
+        """
+        check_choice("metric", metric, COLUMNS)
+        if not 0 < difference < np.inf:
+            raise ConfigError(f"{option('difference')} must be finite and above 0; got {difference!r}.")
+        noise = self.noise_of_parts[metric].unstack("part")
+        words, level = np.log(self.noise_of_parts["words"].unstack("part")), np.log(noise.where(noise > 0))
+        if not np.isfinite(level).all(axis=None):
+            raise DataError(f"{metric} has no noise in parts of each treebank; use noise and eight sentences or more.")
+        across, down = (frame.sub(frame.mean(axis=1), axis=0) for frame in (words, level))
+        exponent = -float((across * down).to_numpy().sum() / (across**2).to_numpy().sum())
+        if exponent < LEAST_EXPONENT:
+            raise DataError(
+                f"the noise of {metric} falls too slowly with the words (exponent {exponent:.2f}) for a plan: use "
+                "larger treebanks, more repeats, or SimilaritySettings(levels='context', ancestors=1)."
+            )
+        needed = np.exp(words.mean(axis=1) + (level.mean(axis=1) - np.log(difference)) / exponent)
+        frame = pd.DataFrame({"words": np.exp(words[1]), "noise": noise[1], "exponent": exponent})
+        return frame.assign(words_needed=needed).loc[list(self.profiles)]
 
     def sizes(self) -> pd.DataFrame:
         """Return one row per treebank: its sentences, words, leaves, … (see `TreebankProfile`)."""
@@ -139,6 +187,13 @@ class TreebankComparison(Result):
         return rounded(self.divergence["mean"], self.digits)
 
     def _notes(self) -> Iterator[str]:
+        if self.noise["mean"].notna().all():
+            try:
+                needed = self.words_needed()["words_needed"]
+                yield f"Noise as small as 0.1 needs {needed.min():,.0f} to {needed.max():,.0f} words (words_needed)."
+            except DataError as error:
+                yield f"No plan: {error}"
+        yield "Natural is not correct: trees of usual shapes may be wrong."
         words = self.sizes()["words"]
         if not self.equalize and words.max() > words.min():
             yield (
@@ -250,15 +305,20 @@ def compare_treebanks(
     named = name_of_seed(seed, rng) if random else "none"
     count = len(banks)
     across = np.empty((n_repeats if equalize else 1, len(METRICS), count, count))
-    halves = np.full((n_repeats, len(METRICS), count), np.nan)
+    halves = np.full((n_repeats, len(METRICS), count, len(PARTS)), np.nan)
+    words = np.full((n_repeats, count, len(PARTS)), np.nan)
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("treebanks", total=n_repeats, note="")
         for repeat, children in enumerate(rng.spawn(n_repeats)):
             samples = list(_samples(banks, equalize, children))
             if equalize or repeat == 0:
                 across[repeat] = between(samples, settings)
-            if noise:
-                halves[repeat] = np.stack([between_halves(bank, settings, children) for bank in samples], axis=-1)
+            for place, part in enumerate(PARTS if noise else ()):
+                for column, bank in enumerate(samples):
+                    own = bank if part == 1 else bank.take(np.sort(children.permutation(bank.sentences)[::part]))
+                    if part == 1 or own.sentences > 1:
+                        halves[repeat, :, column, place] = between_halves(own, settings, children)
+                        words[repeat, column, place] = own.words
             bar.advance(task)
     scale = _scale(across, settings)
     parts = [
@@ -273,8 +333,9 @@ def compare_treebanks(
     return TreebankComparison(
         divergence={column: _square(matrix, names) for column, matrix in zip(COLUMNS, means, strict=True)},
         std={column: _square(matrix, names) for column, matrix in zip(COLUMNS, stds, strict=True)},
-        noise=_table(noise_mean, names),
-        noise_std=_table(noise_std, names),
+        noise=_table(noise_mean[..., 0], names),
+        noise_std=_table(noise_std[..., 0], names),
+        noise_of_parts=_parts(noise_mean, words.mean(axis=0), names),
         profiles={bank.name: profile_treebank(bank, settings) for bank in banks},
         settings=settings,
         equalize=equalize,
@@ -388,6 +449,12 @@ def _square(matrix: Floats, names: list[str]) -> pd.DataFrame:
 
 def _table(by_metric: Floats, names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(by_metric.T, index=pd.Index(names, name="treebank"), columns=list(COLUMNS))
+
+
+def _parts(noise: Floats, words: Floats, names: list[str]) -> pd.DataFrame:
+    """Return the noise of each treebank and of parts of it, with their words."""
+    own = {part: _table(noise[..., k], names).assign(words=words[:, k]) for k, part in enumerate(PARTS)}
+    return pd.concat(own, names=["part"]).swaplevel()
 
 
 def _common(banks: Sequence[Treebank], option: str) -> str:

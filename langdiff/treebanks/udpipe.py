@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 class UDPipeParser:
     """Parser of plain text: a UDPipe 1 model that finds sentences, words, lemmas, tags and heads.
 
-    Parameters
-    ----------
-    path : str or Path
-        Model file, such as ``german-gsd-ud-2.5-191206.udpipe``; models of Universal Dependencies are at
-        lindat.mff.cuni.cz (mostly CC BY-NC-SA). UDPipe 2 has no such files.
-
-    Raises
-    ------
-    MissingExtraError
-        If ufal.udpipe is not installed.
-    DataError
-        If the file is missing or is not a UDPipe 1 model, or the model has no tokenizer.
-
     References
     ----------
     Straka, Hajič & Straková (2016), "UDPipe", LREC.
@@ -62,23 +49,7 @@ class UDPipeParser:
             raise DataError(f"{self.path}: the model has no tokenizer. Take one trained on raw text.")
 
     def parse(self, text: str) -> Iterator[str]:
-        """Parse a text.
-
-        Parameters
-        ----------
-        text : str
-            Plain text, not tokenized.
-
-        Yields
-        ------
-        str
-            CoNLL-U of one sentence: ``# text`` and one row per word, without the empty line at the end.
-
-        Raises
-        ------
-        DataError
-            If UDPipe fails, as it does with a model that has no tagger or no parser.
-        """
+        """Yield the CoNLL-U of each sentence of a text that is not tokenized, without the empty line at its end."""
         problem = self._udpipe.ProcessingError()
         tokenizer = self._model.newTokenizer(self._model.DEFAULT)
         tokenizer.setText(text)
@@ -95,27 +66,9 @@ class UDPipeParser:
         self._check(problem, text)
 
     def write(self, texts: Iterable[tuple[str, str]], path: Path) -> int:
-        """Parse texts into a CoNLL-U file; if that fails, no file is left.
+        """Parse texts into a CoNLL-U file and count its sentences; if that fails, no file is left.
 
-        Parameters
-        ----------
-        texts : iterable of (str, str)
-            Ids of intents, and their texts. The sentences of intent ``40001001`` get ``sent_id`` ``40001001-1``,
-            ``40001001-2`` …
-        path : Path
-            File to write.
-
-        Returns
-        -------
-        int
-            Number of sentences written.
-
-        Raises
-        ------
-        DataError
-            If UDPipe fails; see `parse`.
-        OutputError
-            If the file cannot be written.
+        The sentences of intent ``40001001`` get ``sent_id`` ``40001001-1``, ``40001001-2`` …
         """
         sentences = 0
         with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
@@ -140,38 +93,6 @@ def parse_multitext(
     """Parse the texts of editions with UDPipe and write one CoNLL-U file per edition.
 
     The files are what `langdiff.predictors` takes as treebanks, for languages without a gold one.
-
-    Parameters
-    ----------
-    multitext : Multitext
-        Plain texts, not tokenized; intents that an edition lacks are left out.
-    models : mapping from str to path
-        UDPipe 1 model file by edition or by language; that of an edition counts more.
-    directory : str or Path
-        Folder for the files ``EDITION.conllu``; those that are there are replaced.
-    progress : bool, optional
-        Whether to draw a progress bar; by default only on a terminal.
-
-    Returns
-    -------
-    DataFrame
-        One row per edition: ``edition``, ``intents`` parsed, ``sentences`` found, ``file``.
-
-    Raises
-    ------
-    ConfigError
-        If a model is named after neither an edition nor a language.
-    DataError
-        If a model cannot be read or UDPipe fails; see `UDPipeParser`.
-    MissingExtraError
-        If ufal.udpipe is not installed.
-    OutputError
-        If a file cannot be written.
-
-    Warns
-    -----
-    LangdiffWarning
-        If editions have no model; they are left out.
 
     Examples
     --------

@@ -8,10 +8,8 @@ from .association.regression import MultipleRegression as MultipleRegression
 from .association.regression import regress as regress
 from .association.result import Correlations as Correlations
 from .association.result import adjust as adjust
-from .association.result import benjamini_hochberg as benjamini_hochberg
 from .family_tree import read_tree as read_tree
 from .glottolog import read_glottolog as read_glottolog
 from .predictors.languages import LanguageTable as LanguageTable
-from .predictors.languages import language_table as language_table
 from .predictors.table import Predictors as Predictors
 from .predictors.wals import read_wals as read_wals

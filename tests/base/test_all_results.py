@@ -21,7 +21,9 @@ from langdiff.base.encoding import Kept
 from langdiff.errors import LangdiffWarning
 from langdiff.run.analysis import Analysis, Figure
 from langdiff.treebanks.conllu import Tree
+from langdiff.treebanks.profile import profile_treebank
 from langdiff.treebanks.treebank import Treebank
+from langdiff.typology.predictors.languages import language_table
 from langdiff.typology.predictors.wals import Wals
 from tests.golden.make import AREAS, all_cases
 from tests.helpers import refused
@@ -58,7 +60,6 @@ MADE_BY = {  # the golden case that makes a result of each class
     "Morey2017": "published_figures",
     "MultipleRegression": "typology_regression",
     "OutcomeFit": "outcomes_conditional_clusters",
-    "PaperClaims": "published_claims",
     "ParallelismErrors": "parallelism_errors",
     "ParallelismScores": "parallelism_scores",
     "ParallelismStatistics": "parallelism_described",
@@ -69,6 +70,7 @@ MADE_BY = {  # the golden case that makes a result of each class
     "PropagatedCorrelations": "typology_errors_carried",
     "PublishedFigures": "published_figures",
     "RankComparison": "parallelism_treatments",
+    "Reproduction": "published_claims",
     "RelatednessComparison": "typology_relatedness",
     "Replicates": "replicates",
     "Selection": "selection_languages",
@@ -132,7 +134,7 @@ def languages():
         languages=pd.DataFrame(rows, index=pd.Index(["ger"], name="wals")),
         values=pd.DataFrame({"language": ["ger"], "feature": "81A", "number": 1, "label": "a_b & <i>"}),
     )
-    return ld.typology.language_table(["de", "Germann"], wals=wals, features="81A")
+    return language_table(["de", "Germann"], wals=wals, features="81A")
 
 
 MADE_HERE = {
@@ -163,12 +165,10 @@ MADE_HERE = {
     "RunComparison": lambda: ld.compare_runs(*[ld.simulate_outcomes(60, 1, seed=seed).outcomes for seed in (1, 2)]),
     "EditionSpread": lambda: ld.edition_spread(4),
     "ItemPlan": lambda: ld.plan_items(0.03, sd=0.45),
-    "Reproduction": ld.reproduce,
     "Tagger": tagger,
-    "TreebankProfile": lambda: ld.treebanks.profile_treebank(Treebank.from_trees([SING] * 3, name="a_b & <i>")),
+    "TreebankProfile": lambda: profile_treebank(Treebank.from_trees([SING] * 3, name="a_b & <i>")),
 }
 OF_THEIR_OWN = {  # saved as
-    "Reproduction": "a folder of figures and tables",
     "Tagger": "a folder with its weights",
     "TaggerSearch": "a folder with its best tagger and a table of the trials",
 }

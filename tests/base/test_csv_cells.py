@@ -1,7 +1,6 @@
 """Cells that spreadsheets take for formulas get an apostrophe in CSV and TSV, which our readers remove again."""
 
 import csv
-import json
 from dataclasses import replace
 
 import pandas as pd
@@ -59,26 +58,6 @@ def test_tables_come_back(tmp_path_factory, intents, editions, book, kind):
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file, delimiter="," if kind == "csv" else "\t"))
         assert not any(is_formula(cell) for row in rows for cell in row)
-
-
-def test_parquet_and_json_are_as_they_were(tmp_path):
-    table = ld.Surprisals(bits=pd.DataFrame({EVIL: [10.0, 20.0, 31.0], "b": [11.0, 22.0, 30.0]}))
-    table.save(tmp_path / "s.parquet")
-    assert set(pd.read_parquet(tmp_path / "s.parquet")["edition"]) == {EVIL, "b"}
-    fit = ld.fit(table, model="1")
-    fit.save(tmp_path / "fit.json")
-    assert EVIL in json.loads((tmp_path / "fit.json").read_text())["difficulty"]["names"]
-
-
-def test_outcomes_come_back(tmp_path):
-    table = ld.Outcomes(
-        successes=pd.DataFrame({EVIL: [1, 0], "@b": [0, 1]}, index=["-x", "+y"]),
-        items=pd.DataFrame({"=kind": ["'-", "-"], "number": [-1.5, 2.0]}, index=["-x", "+y"]),
-    )
-    table.save(tmp_path / "o.csv")
-    read = ld.read_outcomes(tmp_path / "o.csv")
-    pd.testing.assert_frame_equal(read.items, table.items, check_dtype=False, check_index_type=False)
-    assert read.systems.index.tolist() == [EVIL, "@b"]
 
 
 def test_a_run_and_a_corpus_come_back(tmp_path):

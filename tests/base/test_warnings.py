@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import langdiff as ld
-from langdiff.errors import ConvergenceWarning, EditionWarning, LangdiffWarning, warn
-from langdiff.experiments.cautions import warns_caller
+from langdiff.errors import ConvergenceWarning, EditionWarning, LangdiffWarning, warn, warns_caller
 
 PACKAGE = Path(ld.__file__).parent
 # as if it were a file of the package
@@ -100,12 +99,6 @@ def test_a_thread_without_a_line_of_the_caller_still_warns(within):
 
     file, _, _ = place_of(run)
     assert Path(file).name == "threading.py"
-
-
-def test_a_fit_names_the_line_of_its_call():
-    bits = ld.simulate(12, 3).surprisals.bits
-    file, line, called = place_of(ld.fit, bits.assign(copy=bits.iloc[:, 0]))
-    assert (file, line) == (__file__, called)
 
 
 def test_text_category_and_warnings_made_before_are_given_as_they_are():

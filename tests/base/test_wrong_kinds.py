@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff import discourse, parallelism, treebanks, typology
+from langdiff import discourse, parallelism, typology
 from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks.profile import profile_treebank
+from langdiff.typology.association.result import benjamini_hochberg
 
 D = pd.Series(np.sin(np.arange(8.0)), index=list("abcdefgh"), name="difficulty")
 X = pd.Series(np.cos(np.arange(8.0)), index=D.index, name="x")
@@ -23,7 +25,7 @@ BITS = pd.DataFrame(np.arange(12.0).reshape(4, 3) + 1)
         lambda: parallelism.score_parallelisms({"tagger": {"1": DOCUMENT}}, DOCUMENT),
         lambda: parallelism.score_parallelisms({"tagger": {"1": "1.tsv"}}, {"1": DOCUMENT}),
         lambda: parallelism.write_parallelisms(DOCUMENT, "folder"),
-        lambda: treebanks.profile_treebank("x.conllu"),
+        lambda: profile_treebank("x.conllu"),
         lambda: ld.compare_treebanks(None),
         lambda: ld.xmi(ld.Surprisals(bits=BITS), None),
         lambda: ld.xmi(BITS, BITS),
@@ -48,7 +50,7 @@ def test_an_argument_of_a_wrong_kind_is_named(call):
         lambda: ld.correlate(D + 1j, X),
         lambda: ld.correlate(D, X + 1j),
         lambda: ld.table(D + 1j),
-        lambda: typology.benjamini_hochberg(np.array([0.1 + 1j, 0.2])),
+        lambda: benjamini_hochberg(np.array([0.1 + 1j, 0.2])),
     ],
 )
 def test_complex_numbers_are_refused(call):

@@ -82,7 +82,6 @@ def test_columns_of_editions(langdiff, tmp_path):
         tmp_path / "a.txt",
         "--edition-info",
         tmp_path / "about.csv",
-        "--by-edition",
         "--json",
     )
     done = langdiff(*say, "--rename", "Datei=file", "--rename", "Sprache=language")

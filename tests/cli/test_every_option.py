@@ -32,34 +32,21 @@ USUAL = {  # values for options whose types do not tell them
     **{"--contrast": "e1 - e2", "--plot": "OUT.svg", "--out": "OUT.csv", "--n-resamples": "150", "--names": "genus"},
     **{"--baseline": "e1", "--name": "a", "--formula": "size", "--edition-groups": "family", "--strata": "genre"},
     **{"--size-formula": "length", "--predictor": "x", "--given": "y", "--test": "kruskal", "--categorical": "x"},
-    **{
-        "--item": "no",
-        "--system": "no",
-        "--language": "no",
-        "--metric": "no",
-        "--filter": "no",
-        "--items": "items.csv",
-    },
-    **{
-        "--systems": "systems.csv",
-        "--explain": "size",
-        "--interaction": "part",
-        "--queries": "q.toml",
-        "--sha256": "0",
-    },
+    **dict.fromkeys(("--item", "--system", "--language", "--metric", "--filter"), "no"),
+    **{"--items": "items.csv", "--interaction": "part"},
+    **{"--queries": "q.toml", "--sha256": "0"},
     **{"--vref": "q.toml", "--column": "text=x", "--split": "test", "--marker": "untr=char", "--rename": "a=b"},
     **{"--edition": "deu", "--original-language": "q.toml", "--phenomenon": "control", "--require": "deu"},
-    **{"--surprisals": "bits.csv", "--measure": "bytes", "--report": "OUT.html", "--tokenizer": "a=q.toml"},
+    **{"--surprisals": "bits.csv", "--report": "OUT.html", "--tokenizer": "a=q.toml"},
     **{"--origins": "intents.csv", "--outcomes": "OUT.csv", "--classes": "rst-dt", "--codes": "fit.json"},
     **{"--feature": "26A", "--glottolog": "texts", "--unmatched": "OUT.txt", "--pilot": "fit.json", "--noise": "0.2"},
-    **{"--share": "test=0.5", "--counts": "q.toml", "--dispersion": "edition", "--chance": "0.4", "--tree": "q.toml"},
+    **{"--share": "test=0.5", "--dispersion": "edition", "--chance": "0.4", "--tree": "q.toml"},
     **{"--paper": "xmi2020", "--model": "1", "--lm": "kneser-ney-2", "--groups": "document", "--scoring": "unpriced"},
     **{"--corpus": "nt", "--per-document": "8", "--icc": "0.1", "--per-phenomenon": "3", "--laplace-scale": "2"},
 }
 LINES = [  # an explicit value that is the usual one changes nothing, and is named behind
     "compare-models bits.csv",
     "fit bits.csv / --errors",
-    "fit bits.csv --json / --errors",
     "table fit.json fit2.json / --scale",
     "table bits.csv / --scale",
     "correlate fit.json pred.csv",
@@ -103,7 +90,6 @@ def files(tmp_path_factory):
             "successes": [0, 1, 1, 0] * 30,
         },
         "items": {"item": [f"i{k}" for k in range(40)], "part": list("ab") * 20},
-        "systems": {"system": list("abc"), "size": [1, 2, 4]},
     }
     frames["intents"] |= {"genre": ["g", "h", "i"] * 40, "length": range(10, 130)}
     for name, columns in frames.items():

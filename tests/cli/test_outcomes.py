@@ -34,17 +34,11 @@ def test_fit_check_and_predict(langdiff, table, tmp_path):
 
 
 def test_attributes_from_other_files(langdiff, table, tmp_path):
-    sizes = tmp_path / "sizes.csv"
-    sizes.write_text("system,size\ns1,1\ns2,2\ns3,4\n")
     lengths = tmp_path / "lengths.tsv"
     lengths.write_text("item\tlength\n" + "".join(f"i{i + 1}\t{i % 7 + 1}\n" for i in range(120)))
-    done = langdiff("outcomes", "fit", table, "--systems", sizes, "--explain", "size", "--items", lengths,
-                    "--formula", "log(length)")  # fmt: skip
+    done = langdiff("outcomes", "fit", table, "--items", lengths, "--formula", "log(length)")
     assert done.code == 0, done.err
     assert "log(length)" in done.out
-    assert "ability ~ size" in done.out
-    as_json = langdiff("outcomes", "fit", table, "--systems", sizes, "--explain", "size", "--json")
-    assert "explained" in {row["parameter"] for row in json.loads(as_json.out)}
 
 
 def test_several_languages_with_chance(langdiff, tmp_path):

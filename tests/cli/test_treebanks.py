@@ -29,19 +29,9 @@ def test_measures(langdiff, files):
     assert "Head-POS entropy in bits over tokens" in langdiff("treebanks", "measures", *files).out
 
 
-def test_measures_over_types(langdiff, tmp_path):
-    path = tmp_path / "dogs.conllu"
-    # dogs, half of the tokens and one of three types: VERB three times, AUX once, entropy 0.8113
-    path.write_text(BARK + BARK + BARK.replace("bark", "lie") + BARK.replace("VERB", "AUX"))
-    for over, share in (("types", 1 / 3), ("tokens", 1 / 2)):
-        printed = langdiff("treebanks", "measures", path, "--over", over, "--json").out
-        assert json.loads(printed)[0]["hpe_mean"] == pytest.approx(0.811278 * share, abs=1e-6)
-    assert "Head-POS entropy in bits over types" in langdiff("treebanks", "measures", path, "--over", "types").out
-
-
 def test_compare_under_names_of_ones_own(langdiff, files):
     short, long = files
-    done = langdiff("treebanks", "compare", f"few={short}", long, f"again={short}", "--no-halves", "--json")
+    done = langdiff("treebanks", "compare", f"few={short}", long, f"again={short}", "--json")
     assert done.code == 0, done.err
     frame = pd.DataFrame(json.loads(done.out))
     assert frame["reference"].unique().tolist() == ["few", "long", "again"]
@@ -55,7 +45,7 @@ def test_compare_under_names_of_ones_own(langdiff, files):
 
 def test_compare(langdiff, files, tmp_path):
     out = tmp_path / "maps"
-    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2, "--cluster")
+    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2)
     assert done.code == 0, done.err
     frame = pd.DataFrame(json.loads(done.out)).astype({"std": float})
     assert frame["metric"].unique().tolist() == ["size", "depth", "width", "length", "matrix", "mean"]
@@ -69,15 +59,11 @@ def test_compare(langdiff, files, tmp_path):
 
 
 def test_every_option_arrives(langdiff, files):
-    options = (
-        "--levels context --ancestors 1 --smoothing 0.1 --no-punctuation --equalize tokens --n-repeats 2 --seed 3"
-        " --no-halves"
-    )
+    options = "--no-punctuation --equalize tokens --n-repeats 2 --seed 3"
     done = langdiff("treebanks", "compare", *files, *options.split())
     assert done.code == 0, done.err
-    assert (
-        "levels:context|ancestors:1|statistics:own|adjacent:no|width_by:columns|divergence:kl|alpha:0.1|base:e|"
-    ) in done.out.replace("\n", "")
+    assert "levels:separate|ancestors:2" in done.out.replace("\n", "")
+    assert "repeats:2" in done.out.replace("\n", "")
 
 
 def test_errors(langdiff, files, tmp_path):
@@ -94,4 +80,4 @@ def test_errors(langdiff, files, tmp_path):
     assert strict.code == 1
     assert "line 181: This is not a tree: it has 2 roots" in strict.err
     assert langdiff("treebanks", "compare", files[0]).code == 1
-    assert langdiff("treebanks", "compare", *files, "--levels", "deep").code == 2
+    assert langdiff("treebanks", "compare", *files, "--equalize", "deep").code == 2

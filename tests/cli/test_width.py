@@ -116,7 +116,7 @@ parity texts --format moses --reference eng-x-bible-standard
 reproduce --paper belebele2024
 corpora fetch
 corpora describe texts --format moses
-corpora describe texts --format moses --by-edition
+corpora describe texts --format moses
 corpora check texts --format moses
 select texts --format moses
 predictors texts --format moses --out predicted.csv

@@ -28,14 +28,6 @@ def parser(name, items):
     return Parses(name=name, shape="triples", blocks=dict.fromkeys(items, ("1 xcomp 0",)))
 
 
-def test_treebanks_are_read_and_saved(gold, tmp_path):
-    assert gold.treebanks == BANKS
-    gold.save(tmp_path / "t.tsv", tmp_path / "s.tsv")
-    again = read_gold(tmp_path / "t.tsv", tmp_path / "s.tsv")
-    assert again.treebanks == BANKS
-    assert gold.sel(items=["b1"]).treebanks == {"b1": "tales"}
-
-
 def test_some_sentences_without_treebank(write):
     gold = read_gold(
         write("own.tsv", "x\tcontrol\t1\t1\tMOD\t0\ny\tcontrol\t1\t1\tMOD\t0\n"),

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.constructions import constructed_gold, read_gold, read_vetted
+from langdiff.constructions import read_gold, read_vetted
 from langdiff.constructions.target import read_nodes, write_nodes
 from langdiff.errors import DataError, FaultsError, LangdiffWarning
 from tests.helpers import refused
@@ -65,14 +65,6 @@ def test_positions_alone_are_enough(write):
     without = read_gold(write("bare.tsv", "v1\tvpart\t1\t1+2\tARG2\t4\n"), worked.WORDS)
     assert with_words.digest == without.digest
     assert with_words.to_frame()["head"].item() == "carried-1+out-2"
-
-
-def test_saved_files_give_the_same(tmp_path):
-    gold = constructed_gold()
-    gold.save(tmp_path / "t.tsv", tmp_path / "s.tsv")
-    again = read_gold(tmp_path / "t.tsv", tmp_path / "s.tsv")
-    assert again.digest == gold.digest
-    assert again.to_frame().equals(gold.to_frame())
 
 
 def test_distances_by_type(gold):

@@ -104,12 +104,6 @@ def test_every_character_is_classed_as_unicode_says():
     assert split_off == len(weird) - 2  # those two replaced
 
 
-@given(tricky_text)
-def test_tokens_hold_no_weird_character_beside_a_plain_one(text):
-    for token in tokenize(text).split():
-        assert sum(is_weird(character) for character in token if character != MERGE) <= 1
-
-
 @pytest.mark.real_data
 def test_real_text_comes_back(real_data):
     from langdiff.corpora import read_multitext

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 import langdiff as ld
 from langdiff.datasets import belebele2024, byte_premium2024, goldfish2024, tokenization_lengths2023, xmi2020
-from langdiff.experiments import reproduce_paper
+from langdiff.experiments import reproduce
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_answers_to_belebele_against_chance():
     table = belebele2024().figures.drop(columns="goldfish_used")
     assert table.to_numpy().min() > 150
     assert binom.sf(247, 900, 0.25) == pytest.approx(0.0427, abs=5e-5)  # the smallest below .05
-    claims = reproduce_paper("belebele2024").claims.set_index("claim")
+    claims = reproduce("belebele2024").claims.set_index("claim")
     assert (claims["agreement"] == "yes").all()
     assert claims.loc["scores above chance at p < .05, of 610", "note"] == "by model 85 101 99 98 103"
     by_rate = "scores above chance at a false discovery rate of .05"

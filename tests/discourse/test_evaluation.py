@@ -129,26 +129,6 @@ def test_counts_are_those_of_a_recount(pair, mode):
     assert_allclose(frame["recall"], frame["f1"])
 
 
-@settings(max_examples=10)
-@given(pair=pairs())
-def test_identical_trees_score_one_and_relabelling_lowers_labels_only(pair):
-    tree = pair[0]
-    same = evaluate_discourse({"d": tree}, {"p": {"d": tree}})
-    assert (same.to_frame()["f1"] == 1).all()
-    other = DiscourseTree(
-        nodes=[n._replace(relation="other") if n.relation not in ("span", "---") else n for n in tree.nodes]
-    )
-    scores = evaluate_discourse({"d": tree}, {"p": {"d": other}}).scores()
-    assert scores.loc["p"].tolist() == [1, 1, 0, 0]
-
-
-def test_micro_is_macro_for_documents_of_one_size_and_score():
-    result = evaluate_discourse({"a": ONE["one"], "b": ONE["one"]}, {"p": dict.fromkeys("ab", ONE_PREDICTED["one"])})
-    for procedure in result.procedures:
-        assert_allclose(result.scores(procedure, "micro"), result.scores(procedure, "macro"))
-    assert (result.averagings()["difference"].abs() < 1e-12).all()
-
-
 def test_documents_of_one_edu_are_left_out_and_said():
     with pytest.warns(LangdiffWarning, match=r"1 document\(s\) of one EDU have no items.*'tiny'"):
         result = evaluate_discourse(BOTH | {"tiny": ONE_EDU}, {"p": BOTH_PREDICTED["p"] | {"tiny": ONE_EDU}})

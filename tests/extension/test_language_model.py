@@ -26,7 +26,8 @@ from langdiff.lm import (
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.texts import learn_alphabet, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.run import Experiment, read_status, run_experiment
+from langdiff.run import Experiment, run_experiment
+from langdiff.run.upkeep import read_status
 from tests.helpers import refused
 
 EXACT = 1e-12  # one product either way
@@ -160,7 +161,3 @@ def test_folds_and_experiments_know_it(multitext, tmp_path):
     run = run_experiment(Experiment.model_validate(experiment), tmp_path / "run", progress=False)
     assert list(run.surprisals) == ["uniform"]
     assert read_status(tmp_path / "run")["state"].tolist() == ["done", "done"]
-
-
-def test_an_unknown_name_is_still_refused():
-    refused(ConfigError, "unknown language model 'uniformly'", read_models, ".", ["eng"], lm="uniformly")

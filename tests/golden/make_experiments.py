@@ -11,7 +11,7 @@ import pandas as pd
 import langdiff as ld
 from langdiff import datasets
 from langdiff.corpora import costep_statistics
-from langdiff.experiments import reproduce_paper, translationese_by_model
+from langdiff.experiments import reproduce, translationese_by_model
 from langdiff.lm import RECIPES, Compute
 from langdiff.parallelism import TaggerSettings, search_taggers, train_tagger
 from tests.golden.make_annotations import P, document
@@ -43,7 +43,7 @@ def published_figures():
 @golden
 def published_claims():
     names = ("byte_premium2024", "goldfish2024", "tokenization_lengths2023", "xmi2020")
-    return {name: texts(reproduce_paper(name)) for name in names}
+    return {name: texts(reproduce(name)) for name in names}
 
 
 @golden

@@ -9,7 +9,8 @@ import pandas as pd
 import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.treebanks import SimilaritySettings, dependency_length, head_pos_entropy, perturbation_curve
-from langdiff.typology import benjamini_hochberg, compare_relatedness, propagate_errors, read_tree, regress
+from langdiff.typology import compare_relatedness, propagate_errors, read_tree, regress
+from langdiff.typology.association.result import benjamini_hochberg
 from tests.golden.make_texts import multitext
 from tests.golden.record import columns, golden, texts, without_hashes
 

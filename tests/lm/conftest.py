@@ -11,7 +11,7 @@ import pytest
 from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.jobs.folder import LOG, read_log
 from langdiff.tables.divisions import Parts
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import multitext_from_sources
 from langdiff.tables.text_sources import InMemoryText
 
 WORDS = {

@@ -10,7 +10,6 @@ from langdiff.parallelism import (
     Parallelism,
     TaggingScheme,
     make_document,
-    nesting,
     read_parallelisms,
     strata,
     tag_transitions,
@@ -130,12 +129,6 @@ def come_back(documents, scheme):
         levels = range(1 + max(strata(one), default=0))
         found = [parallelism for level in levels for parallelism in scheme.decode(scheme.encode(one, level))]
         assert sorted(branches(found)) == sorted(branches(one.parallelisms)), one.name
-
-
-def test_sermons_come_back(sermons):
-    some = [one for one in sermons.values() if nesting(one.parallelisms) == "nested"]
-    for scheme in TAGGING_SCHEMES:
-        come_back(some, scheme)
 
 
 @pytest.mark.slow

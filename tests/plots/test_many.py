@@ -239,7 +239,7 @@ def texts_of(artist, renderer):
 
 def faults(figure):
     """Return pairs of texts that overlap, texts that are too small, and texts that leave the figure."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
     texts = list(dict.fromkeys(texts_of(figure, renderer)))
     boxes = np.array([Text.get_window_extent(text, renderer).extents for text in texts])

@@ -310,7 +310,6 @@ def test_the_command(document, outcomes, surprisals, executed, tmp_path):
             ["fit", "s.csv", "--model", "1", "--intents", "random", "--size-formula", formula],
             ["outcomes", "fit", "o.csv", "--formula", formula],
             ["outcomes", "check", "o.csv", "--formula", formula],
-            ["outcomes", "fit", "o.csv", "--explain", formula],
         ):
             done = CliRunner().invoke(app, arguments)
             assert done.exit_code == 1, (arguments, done.output)

@@ -13,6 +13,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.run import Experiment, run_experiment
+from langdiff.run.report import write_report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
@@ -39,7 +40,7 @@ def report(tmp_path_factory):
         surprisals={lm: renamed_table(table, names) for lm, table in run.surprisals.items()},
     )
     fits = {lm: ld.fit(table) for lm, table in renamed.surprisals.items()}
-    ld.run.write_report(replace(renamed, fits=fits))
+    write_report(replace(renamed, fits=fits))
     return run.report
 
 

@@ -22,8 +22,9 @@ from langdiff.lm.jobs import folder, job
 from langdiff.lm.jobs import record as record_of_jobs
 from langdiff.lm.jobs.folder import LOG
 from langdiff.lm.ngram import recipe
-from langdiff.run import Experiment, clean_run, read_run, read_status, report, run_experiment, verify_run
+from langdiff.run import Experiment, read_run, report, run_experiment, verify_run
 from langdiff.run.directory import read_run_log
+from langdiff.run.upkeep import clean_run, read_status
 from tests.helpers import refused
 
 SETTINGS = {

@@ -226,9 +226,7 @@ def test_editions_that_share_nothing_are_warned_of_at_the_callers_line(method):
     presence = np.zeros((7, 2), dtype=bool)
     presence[:4, 0] = presence[4:, 1] = True
     multitext = catalogue(presence)
-    with pytest.warns(
-        LangdiffWarning, match=r"only one edition is selected, 'e0' with its 4 .*'e1' has 0 of them"
-    ) as all_:
+    with pytest.warns(LangdiffWarning, match=r"only one edition is selected, 'e0' with its 4 .*'e1' has 0") as all_:
         selection = ld.select(multitext, method=method)
     assert [w.filename for w in all_] == [__file__]
     assert repr(selection) == "Selection: 1 edition × 4 intents, optimal"
@@ -302,11 +300,6 @@ def test_what_the_check_of_requirements_finds_meets_them(instance):
     if found is not None:
         chosen = multitext.sel(editions=named.editions[found])
         assert brute_force(chosen, **limits | {"n_editions": int(found.sum())}) is not None
-
-
-def test_whole_numbers_may_be_floats():
-    selection = ld.select(catalogue(THREE), n_editions=2.0, max_editions=2.0, min_intents=1e0)
-    assert len(selection.editions) == 2
 
 
 def test_time_that_runs_out_within_enumeration_leaves_a_gap(monkeypatch):
@@ -471,14 +464,6 @@ def test_reduction_keeps_every_selection_that_is_good_enough(instance):
                 assert not (rows & ~left.rows).any()
                 assert left.editions[list(chosen)].all()
                 assert set(np.flatnonzero(left.inside)) <= set(chosen)
-
-
-def test_an_edition_that_lacks_next_to_nothing_must_be_in():
-    presence = np.ones((100, 3), dtype=bool)
-    presence[:1, 0], presence[:40, 1], presence[60:, 2] = False, False, False
-    problem = name_problem(catalogue(presence)).problem
-    left = reduce(problem, 2, 60, 20)  # all three share 20, so two with 60 but without e0 would make three with 59
-    assert list(left.inside) == [True, True, False]  # and of the pairs with e0, only that with e1 shares 60
 
 
 def test_progress_is_shown_on_request(capsys):

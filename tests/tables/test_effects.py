@@ -17,7 +17,7 @@ import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.contrasts import Scale
-from langdiff.tables.effect_sources import HasEffects, as_effects, effects_by_source, rank_probabilities
+from langdiff.tables.effect_sources import as_effects, effects_by_source, rank_probabilities
 from langdiff.tables.effects import Effects
 from tests.helpers import refused
 
@@ -90,13 +90,6 @@ def test_centring_takes_off_the_level_and_nothing_else(values, shift):
         assert_allclose(scale.center(values + shift), centered, atol=ROUNDING)
 
 
-def test_ranks_of_two_are_the_normal_probability_of_their_difference():
-    problem = known([0.0, 0.03], [[0.0009, 0.0003], [0.0003, 0.0016]])
-    expected = norm.cdf(-0.03 / np.sqrt(0.0009 + 0.0016 - 2 * 0.0003))
-    shares = problem.ranks(40_000, seed=0)
-    assert shares.loc["e0", 1] == pytest.approx(expected, abs=0.01)  # 4 standard errors of 40,000 draws
-
-
 @given(draws=arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=st.integers(0, 3).map(float)))
 def test_ranks_are_shares_over_all_orders_that_break_ties(draws):
     count = draws.shape[1]
@@ -108,14 +101,6 @@ def test_ranks_are_shares_over_all_orders_that_break_ties(draws):
     shares = rank_probabilities(pd.DataFrame(draws))
     assert_allclose(shares.loc[range(count)], expected, atol=ROUNDING)
     assert (np.diff(shares.to_numpy() @ np.arange(1, count + 1)) >= -ROUNDING).all()
-
-
-def test_ranks_of_a_fit_sum_to_one_both_ways():
-    fit = ld.fit(ld.simulate(300, 12, seed=1).surprisals)
-    shares = rank_probabilities(fit, seed=0)
-    assert_allclose(shares.sum(axis=0), 1)
-    assert_allclose(shares.sum(axis=1), 1)
-    assert (shares @ shares.columns).is_monotonic_increasing
 
 
 @pytest.mark.parametrize("model", ["1", "2"])
@@ -160,17 +145,6 @@ def test_draws_have_the_moments_of_the_effects(problem):
     assert_allclose(drawn.mean(), problem.estimate, atol=monte_carlo)
     # a product of two normal variables varies by no more than √3 times both spreads
     assert_allclose(drawn.cov(), problem.covariance, atol=6 * 1.75 * spread.max() ** 2 / np.sqrt(20_000) + ROUNDING)
-
-
-def test_the_effects_of_a_fit_are_its_difficulties():
-    fit = ld.fit(ld.simulate(200, 5, seed=0).surprisals)
-    assert isinstance(fit, HasEffects)
-    effects = as_effects(fit)
-    pd.testing.assert_series_equal(effects.estimate, fit.difficulty)
-    pd.testing.assert_frame_equal(effects.to_frame(), fit.to_frame())
-    assert effects.contrast("e1", "e2") == fit.contrast("e1", "e2")
-    assert effects.title == f"{fit.lm}, model 2"
-    assert effects.signature == fit.signature
 
 
 def test_plain_numbers_have_points_and_perhaps_intervals():

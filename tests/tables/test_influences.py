@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 from scipy.stats import t as student
 
 import langdiff as ld
-from langdiff.base.result import read
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.tables.contrasts import shares
 from langdiff.tables.effects import Effects
@@ -21,7 +20,6 @@ from langdiff.tables.rule import freedom_of, sign_flips, t_interval
 DIGITS = {"rtol": 0, "atol": 6e-11}
 GOLD = np.array([10.0, 20, 5, 40, 8, 17])
 RIGHT = np.array([[7.0, 15, 3, 30, 6, 10], [6, 12, 4, 25, 5, 11]]).T
-BYTES = np.array([[100.0, 120, 90], [210, 230, 200], [50, 66, 47], [400, 430, 410], [80, 100, 70], [160, 204, 153]])
 SHARES = shares("f1")
 DOCUMENTS = Units("document", pd.Index(list("abcdef")))
 
@@ -30,14 +28,6 @@ def f1():
     """Return F1 of two parsers on six documents whose gold and predicted items are as many."""
     influence = Influence.of_ratio(2 * RIGHT, 2 * GOLD, DOCUMENTS)
     return Effects(estimate=pd.Series(RIGHT.sum(axis=0) / GOLD.sum(), ["A", "B"]), influence=influence, scale=SHARES)
-
-
-def premiums():
-    """Return logarithms of bytes of three editions, relative to their mean."""
-    part = BYTES / BYTES.sum(axis=0)
-    influence = Influence(part - part.mean(axis=1, keepdims=True), part.mean(axis=1), DOCUMENTS)
-    logs = np.log(BYTES.sum(axis=0))
-    return Effects(estimate=pd.Series(logs - logs.mean(), ["x", "y", "z"]), influence=influence)
 
 
 def flipped(parts):
@@ -77,40 +67,6 @@ def test_macro_means_are_those_of_a_t_test():
     values = [found.estimate, found.std_error, found.p_value]
     assert_allclose(values, [0.0401960784, 0.0570134076, 0.5122704870], **DIGITS)
     assert found.degrees_of_freedom == pytest.approx(5)
-
-
-def test_premiums_have_all_worked_digits():
-    effects = premiums()
-    frame = effects.to_frame().loc[["x", "y", "z"]]
-    assert_allclose(frame["factor"], [0.96422149, 1.10885472, 0.93529485], atol=6e-9)
-    for end, expected in (
-        ("low", [0.94079991, 0.98975377, 0.84386876]),
-        ("high", [0.98822617, 1.24228755, 1.03662618]),
-    ):
-        assert_allclose(np.exp(frame[end]), expected, atol=6e-9)
-    assert_allclose(effects.degrees_of_freedom, 3.21618830, atol=6e-9)
-    contrast = effects.contrast("y", "z")
-    assert_allclose(
-        [contrast.estimate, contrast.std_error, contrast.p_value], [0.17022115, 0.07026908, 0.08819708], atol=6e-9
-    )
-    joint = effects.test()
-    assert (joint.by, round(joint.p, 10)) == ("Bonferroni", 0.0515644694)
-    parts = effects.influence.values + effects.influence.share[:, None] * effects.estimate.to_numpy()
-    assert flipped(parts) == 2
-    assert sign_flips(parts, list("abcdef"))[1] == 2 / 64
-    numeric = np.array([_premium_without(BYTES, g) for g in range(6)])
-    assert_allclose(effects.influence.values, numeric, atol=1e-9)
-
-
-def _premium_without(table, unit, step=1e-6):
-    """Return by how much a premium falls with the weight of a unit, by central differences."""
-    ends = []
-    for sign in (1, -1):
-        weight = np.ones(len(table))
-        weight[unit] += sign * step
-        logs = np.log(weight @ table)
-        ends.append(logs - logs.mean())
-    return (ends[0] - ends[1]) / (2 * step)
 
 
 def test_the_rule_is_that_of_dense_matrices():
@@ -187,15 +143,6 @@ def test_the_sentence(share, words):
 def test_what_is_no_number_is_refused():
     with pytest.raises(DataError, match="influences of document 'b' are not finite"):
         Influence(np.array([[0.1], [np.nan]]), np.array([0.5, 0.5]), Units("document", pd.Index(["a", "b"])))
-
-
-def test_influences_are_saved(tmp_path):
-    effects = premiums()
-    effects.save(tmp_path / "effects.json")
-    again = read(tmp_path / "effects.json")
-    pd.testing.assert_frame_equal(again.to_frame(), effects.to_frame())
-    assert again.words == effects.words
-    assert again.test() == effects.test()
 
 
 @settings(max_examples=30, deadline=None)

@@ -30,12 +30,6 @@ def test_units_and_signs(tmp_path, unit, base, sign):
     assert list(bits.index) == ["1", "2"]
 
 
-def test_missing_translations(tmp_path):
-    table = ld.read_logs(write(tmp_path, eng="-1\n\n-3\n", deu="-2\r\n-4\r\nNA"), unit="bits").surprisals()
-    assert table.bits.isna().to_numpy().tolist() == [[False, False], [True, False], [False, True]]
-    assert list(table.intents) == ["1", "2", "3"]
-
-
 @pytest.mark.parametrize(
     ("texts", "message"),
     [

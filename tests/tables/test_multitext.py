@@ -12,8 +12,7 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.errors import DataError
 from langdiff.tables.divisions import Parts, texts_by_part
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext, multitext_from_sources
 from langdiff.tables.text_sources import InMemoryText
 from tests.helpers import refused
 

@@ -110,8 +110,3 @@ def test_columns_are_saved_and_read_with_outcomes(tmp_path, ending):
     pd.testing.assert_frame_equal(read.columns, saved.columns)
     assert read.items.shape[1] == 0
     assert ld.Outcomes(successes=saved.successes).columns is None
-
-
-def test_selection_keeps_the_columns_that_it_keeps():
-    assert ld.stack({"a": table(1), "b": table(2)}).sel(editions=["fin@b"]).columns["system"].tolist() == ["b"]
-    assert outcomes().sel(systems=["deu@b", "fin@a"]).columns["language"].tolist() == ["deu", "fin"]

@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
@@ -145,17 +143,6 @@ def test_saved_and_read(surprisals, tmp_path, kind):
     }  # nothing temporary is left
 
 
-@given(st.lists(st.none() | st.floats(1e-300, 1e300), min_size=4, max_size=4), st.sampled_from(KINDS))
-def test_every_number_comes_back_exactly(tmp_path_factory, values, kind):
-    if all(value is None for value in values):
-        values[0] = 1.0
-    bits = pd.DataFrame(np.array(values, dtype=float).reshape(2, 2), index=["é", "b"], columns=["x", "y"])
-    file = tmp_path_factory.mktemp("numbers") / f"t.{kind}"
-    Surprisals(bits=bits).save(file)
-    again = read_surprisals(file).bits.reindex(index=bits.index, columns=bits.columns)
-    assert np.array_equal(again.to_numpy(), bits.to_numpy(), equal_nan=True)
-
-
 @pytest.mark.parametrize(
     ("unit", "bits"),
     [("bits", [3.0, 1.0]), ("nats", [3 / np.log(2), 1 / np.log(2)]), ("log10", [9.965784284662087, np.log2(10)])],
@@ -174,12 +161,6 @@ def test_units(tmp_path, unit, bits, wide):
         assert_allclose(read.eos_bits["eng"], np.array(bits) / 2, rtol=ROUNDING)
         assert read.characters["eng"].tolist() == [7, 8]  # counts have no unit
         assert read.bytes is read.replaced is None  # tables of older versions have no such column
-
-
-def test_wide_table_with_missing_cells(tmp_path):
-    (tmp_path / "t.tsv").write_text("intent\teng\tdeu\n1\t2.5\t\n2\t\t3\n")
-    bits = read_surprisals(tmp_path / "t.tsv").bits
-    assert bits.notna().to_numpy().tolist() == [[True, False], [False, True]]
 
 
 @pytest.mark.parametrize(

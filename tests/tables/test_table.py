@@ -100,15 +100,6 @@ def test_all_pairs_are_those_of_tukey():
     assert ranks == [[1, 3]]
 
 
-@few
-def test_the_same_influences_in_the_file(tmp_path):
-    fits = fits_of(A, B, model="2")
-    for name, fit in fits.items():
-        fit.save(tmp_path / f"{name}.json")
-    read = {name: ld.read(tmp_path / f"{name}.json") for name in fits}
-    assert ld.table(read, paired=True).text() == ld.table(fits, paired=True).text()
-
-
 def test_joint_test_is_the_mean_of_squares_of_a_known_covariance():
     rng = np.random.default_rng(0)
     root = rng.normal(size=(40, 4))

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2, t
 
-import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.column_levels import MEAN
 from langdiff.tables.contrasts import Scale
@@ -64,19 +63,6 @@ def test_effects_are_those_of_least_squares_with_errors_of_the_same_weights(miss
     np.testing.assert_allclose(two_way.interaction.estimate, rest @ two_way.levels, atol=1e-14)
     np.testing.assert_allclose(two_way.interaction.covariance, rest @ covariance @ rest.T, atol=1e-15)
     np.testing.assert_allclose(two_way.flags().sort_index()["std_error"], two_way.interaction.std_error.sort_index())
-
-
-def test_effects_are_plain_means_of_a_complete_table():
-    two_way = make()
-    square = two_way.levels.to_numpy().reshape(4, 3)
-    np.testing.assert_allclose(two_way.languages.estimate, square.mean(axis=1) - square.mean())
-    np.testing.assert_allclose(two_way.systems.estimate, square.mean(axis=0) - square.mean())
-    table = two_way.interaction.estimate.unstack("system")
-    assert table.sum().abs().max() < 1e-14
-    assert table.sum(axis=1).abs().max() < 1e-14
-    parts = two_way.to_frame()
-    total = parts["language_effect"] + parts["system_effect"] + parts["interaction"]
-    np.testing.assert_allclose(total, parts["level"], atol=1e-14)
 
 
 def test_means_over_some_languages_and_with_weights():
@@ -198,14 +184,6 @@ def test_an_additive_fit_has_no_interaction_but_a_test_of_it_by_scores():
     tested = make(additive=True, interacts=test)
     assert tested.test().loc["interaction", ["by", "p", "flips"]].tolist() == ["sign flips", 0.04, 4096]
     assert f"interaction: {test.words}" in tested.summary().splitlines()
-
-
-def test_it_is_saved_and_read(tmp_path):
-    two_way = make(clusters=20)
-    two_way.save(tmp_path / "two.json")
-    read = ld.read(tmp_path / "two.json")
-    pd.testing.assert_frame_equal(read.flags(), two_way.flags())
-    assert read.summary() == two_way.summary()
 
 
 def test_a_factor_gives_its_covariance():

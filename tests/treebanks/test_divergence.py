@@ -40,12 +40,6 @@ def test_against_other_ways(r, c, alpha):
     assert js <= math.log(2) + ROUNDING
 
 
-@given(r=counted, c=counted, kind=st.sampled_from(["kl", "js", "symmetric", "correlation"]))
-def test_not_negative_and_zero_for_the_same(r, c, kind):
-    assert divergence(counts(r), counts(c), kind=kind) >= 0
-    assert divergence(counts(r), counts(r), kind=kind) == 0
-
-
 @given(r=counted, c=counted, empty=st.integers(0, 20))
 def test_correlation_over_a_box(r, c, empty):
     bins = sorted(set(r) | set(c))

@@ -50,22 +50,6 @@ def test_against_scipy(trees, lowercase, punctuation, root, over):
         assert ours.skew == pytest.approx(stats.skew(values), abs=1e-6)  # a third power of small numbers
 
 
-def test_worked_by_hand():
-    # run: ROOT, ROOT; Run: NOUN; I: VERB, ROOT; a: NOUN; ".": VERB
-    assert head_pos_entropy(RUN).mean == pytest.approx(2 * 1 / 7)
-    # run: ROOT, ROOT, NOUN, entropy 0.9183
-    assert head_pos_entropy(RUN, lowercase=True).mean == pytest.approx((2 * 1 + 3 * 0.918296) / 7, abs=1e-6)
-    assert head_pos_entropy(RUN, punctuation=False).tokens == 6
-    # the child of a dash counts as one of the verb that the dash depends on
-    dash = [tree("he PRON 2 nsubj; ran VERB 0 root; - PUNCT 2 punct; he PRON 3 dep")]
-    assert head_pos_entropy(dash).mean == pytest.approx(2 / 4)
-    assert head_pos_entropy(dash, punctuation=False).mean == 0
-    assert head_pos_entropy(RUN, root=False).mean == 0
-    assert np.isnan(head_pos_entropy(RUN, root=False).skew)  # all tokens have the same entropy
-    assert head_pos_entropy(RUN).zero_share == pytest.approx(5 / 7)
-    assert head_pos_entropy(RUN).types == 5
-
-
 def test_over_types_by_hand():
     # run 0, Run 0, I 1, a 0, "." 0
     types = head_pos_entropy(RUN, over="types")

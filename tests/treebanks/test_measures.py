@@ -92,16 +92,6 @@ def test_identity_without_adpositions_and_subordinators(tree):
     assert with_function_heads(plain) is plain
 
 
-def test_lengths_by_hand():
-    # he 1, in 2, big 1, London 3; (with the full stop 4)
-    assert dependency_length([IN_LONDON]).mean == 7 / 4
-    assert dependency_length([IN_LONDON]).head_final == 3 / 4
-    assert dependency_length([IN_LONDON], punctuation=True).mean == 11 / 5
-    # he 1, in 1, big 1, London 2
-    assert dependency_length([IN_LONDON], heads="function").mean == 5 / 4
-    assert dependency_length([IN_LONDON], heads="function").head_final == 2 / 4
-
-
 def test_a_comma_between():
     comma = tree("now ADV 3 advmod; , PUNCT 3 punct; go VERB 0 root")
     lengths = {kind: dependency_length([comma], punctuation=kind).mean for kind in (False, True)}

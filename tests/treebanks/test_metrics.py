@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
@@ -12,7 +11,7 @@ from langdiff.treebanks import SimilaritySettings
 from langdiff.treebanks.chains import cooccurrences, width_costs
 from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.profile import profile_treebank
-from langdiff.treebanks.tables import ROW, leaf_costs, shared_names, split_cells, tables
+from langdiff.treebanks.tables import ROW, leaf_costs, shared_names, tables
 from langdiff.treebanks.treebank import Treebank
 from tests.treebanks import oracle
 from tests.treebanks.strategies import SAW, SLEEP, A, B, corpora
@@ -38,22 +37,6 @@ def b():
     return profile_treebank(bank(B, "B"))
 
 
-def test_worked_size(a, b):
-    assert table(a, "size") == {(2, 6): 1, (1, 2): 1}
-    assert table(b, "size") == {(1, 4): 1, (2, 6): 1}
-    assert a.mean_depth.to_dict() == pytest.approx({2: 1, 6: 5 / 3})
-
-
-def test_worked_depth(a, b):
-    assert table(a, "depth") == {0.75: 2, 0.5: 2}  # bins 3 and 2 of a quarter of a digit
-    assert table(b, "depth") == {0.75: 4, 1.0: 2}
-    assert a.sizes["depth_keys"] == 6
-    costs = leaf_costs(bank(A), SimilaritySettings(), bank(A))
-    assert_allclose(10**-costs, [0.125, 0.125, 0.25, 0.25])  # the, a, ., dogs
-    costs = leaf_costs(bank(B), SimilaritySettings(), bank(B))
-    assert sorted(np.round(10**-costs, 6)) == [round(1 / 12, 6)] * 2 + [round(1 / 6, 6)] * 4
-
-
 def test_worked_matrix(a, b):
     cells = {key: int(count) for key, count in a.cooccurrences.items()}
     of_root = {key[1:]: count for key, count in cells.items() if key[0] == "root"}
@@ -68,13 +51,6 @@ def test_worked_matrix(a, b):
     other = b.cooccurrences["root"]
     assert (other["BOS", "advmod"], other["nsubj", "advmod"], other["advmod", "advmod"]) == (2, 2, 1)
     assert table(a, "matrix") == {k: n for k, n in cells.items() if k[1] != "BOS" and k[2] != "EOS"}
-
-
-def test_worked_width_and_length(a, b):
-    assert table(a, "width") == {0.0: 4}
-    assert table(b, "width") == {0.25: 1, 0.0: 3}
-    assert table(a, "length") == {3: 1, 1: 3}
-    assert table(b, "length") == {3: 2, 1: 2}
 
 
 def test_normalized_matrices(a, b):
@@ -107,17 +83,6 @@ def test_depth_against_direct_counting(trees, levels, ancestors, label):
 
 
 @given(trees=corpora)
-def test_edges_of_a_level_have_weights_that_sum_to_one(trees):
-    shares = {}  # of the oracle, which the test above ties to ours: each distinct key once a level
-    for one, of_edge in zip(trees, oracle.edge_probabilities(trees), strict=True):
-        for word, probability in of_edge.items():
-            shares[len(oracle.path(one, word)), oracle.key(one, word)] = probability
-    levels = {level for level, _ in shares}
-    for level in levels:
-        assert math.isclose(sum(p for (at, _), p in shares.items() if at == level), 1)
-
-
-@given(trees=corpora)
 @pytest.mark.parametrize("adjacent", [True, False])
 def test_matrix_against_direct_counting(trees, adjacent):
     corpus = bank(trees)
@@ -129,19 +94,6 @@ def test_matrix_against_direct_counting(trees, adjacent):
         for code, n in zip(counts.bins, counts.counts, strict=True)
     }
     assert ours == oracle.matrices(trees, adjacent)
-
-
-@given(trees=corpora)
-def test_matrices_are_shares(trees):
-    corpus = bank(trees)
-    relations = len(corpus.deprel_names)
-    counts = cooccurrences(corpus.parents, corpus.deprels, relations)
-    kind, earlier, later = split_cells(counts.bins, relations)
-    inside = later != relations
-    whole = counts.at((kind * (relations + 1) + relations) * (relations + 1) + later)[inside]
-    shares = counts.counts[inside] / whole
-    assert ((shares > 0) & (shares <= 1)).all()
-    assert (shares[earlier[inside] == relations] == 1).all()
 
 
 @given(trees=corpora)

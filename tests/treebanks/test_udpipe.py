@@ -4,8 +4,9 @@ import sys
 import pytest
 
 from langdiff.errors import DataError, MissingExtraError
-from langdiff.treebanks import UDPipeParser, dependency_length
+from langdiff.treebanks import dependency_length
 from langdiff.treebanks.conllu import read_conllu
+from langdiff.treebanks.udpipe import UDPipeParser
 from tests.helpers import refused
 
 ANIMALS, VERBS = ["dog", "cat", "bird"], ["sees", "hears", "likes"]

@@ -114,10 +114,6 @@ class Alignment(Result):
 
     plot = Drawn("plot_alignment")
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the passages, one row each."""
-        return self.passages.copy()
-
     @property
     def is_clean(self) -> bool:
         """Whether nothing was found that is a warning."""

@@ -18,8 +18,7 @@ from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
 from langdiff.corpora.versifications import BOOKS, NUMBERS, Existing, Repaired, existing, versification_of
 from langdiff.errors import DataError, listing, option, warn
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_matrix
+from langdiff.tables.multitext import Multitext, multitext_from_matrix
 from langdiff.tables.text_features import Measured, measure
 
 VERSE_ID = re.compile(r"(?!00)[0-9]{8}")  # BB from 01, CCC, VVV (000 is a title)

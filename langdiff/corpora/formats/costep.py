@@ -26,8 +26,7 @@ from langdiff.corpora.files import Paths, files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.origin import CostepStatistics
 from langdiff.errors import ConfigError, DataError, warn
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext, multitext_from_sources
 from langdiff.tables.text_features import Measured, Measuring
 
 UNKNOWN = "und"  # ISO 639-2: undetermined

@@ -35,8 +35,7 @@ from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import find_files, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, text_files, writable_texts, write_files
 from langdiff.errors import DataError, listing, option
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_matrix
+from langdiff.tables.multitext import Multitext, multitext_from_matrix
 from langdiff.tables.text_features import Measured, Measuring
 
 logger = logging.getLogger(__name__)

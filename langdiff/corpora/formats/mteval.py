@@ -26,8 +26,7 @@ from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.corpora.formats.mteval_documents import Document, read_documents
 from langdiff.errors import ConfigError, DataError, listing, warn
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext, multitext_from_sources
 from langdiff.tables.text_features import Measured, Measuring
 
 SUFFIXES = suffixes_of(".xml", ".sgm", ".sgml", ".mteval")

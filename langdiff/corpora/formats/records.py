@@ -25,8 +25,7 @@ from langdiff.corpora.files import edition_of, files_in, keep, language_of
 from langdiff.corpora.formats.format import FormatText, Reading, text_files, writable_texts
 from langdiff.corpora.formats.moses import COLUMNS, COMPARED, ORIGINAL
 from langdiff.errors import ConfigError, DataError, listing, option, warn
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext, multitext_from_sources
 from langdiff.tables.text_features import measure
 
 OURS = ("text", "edition", "intent", "document")  # keys of the option `columns`

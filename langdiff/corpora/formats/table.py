@@ -16,8 +16,7 @@ from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.long_tables import separator_of
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext, multitext_from_sources
 from langdiff.tables.text_features import measure
 
 SUFFIXES = suffixes_of(".csv", ".tsv")

@@ -19,8 +19,7 @@ from langdiff.corpora.files import edition_of, files_in, keep, suffixes_of
 from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.errors import ConfigError, DataError
-from langdiff.tables.multitext import Multitext
-from langdiff.tables.multitext_building import multitext_from_sources
+from langdiff.tables.multitext import Multitext, multitext_from_sources
 from langdiff.tables.text_features import measure
 
 SUFFIXES = suffixes_of(".tmx", ".xml")

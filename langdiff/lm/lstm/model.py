@@ -20,9 +20,8 @@ from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.bpe import BPEUnits, caution_about_merges, caution_about_words
+from langdiff.lm.units.bpe import BPEUnits, SubwordNMTUnits, caution_about_merges, caution_about_words
 from langdiff.lm.units.characters import ByteUnits, CharacterUnits, GraphemeUnits, Ids, Units
-from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe

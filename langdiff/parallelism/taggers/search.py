@@ -131,10 +131,6 @@ class TaggerSearch(Result):
     best: Tagger
     seed: int
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per trial; see `trials`."""
-        return self.trials.copy()
-
     def summary(self) -> str:
         """Return the trials as text, the best one named first."""
         return f"{self!r}\n{frame_text(self._table(), **self.printing)}"

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from langdiff.base.toml import read_toml
 from langdiff.datasets import bothwell2023
-from langdiff.datasets.bothwell_et_al_2023 import MODELS as PUBLISHED_MODELS
-from langdiff.datasets.bothwell_et_al_2023 import Bothwell2023
+from langdiff.datasets.parsers import MODELS as PUBLISHED_MODELS
+from langdiff.datasets.parsers import Bothwell2023
 from langdiff.errors import ConfigError, listing, option
 from langdiff.parallelism.tagging import Link, TaggingScheme, Tagset
 

@@ -143,10 +143,6 @@ class Tagger(Result):
         inputs = self.source.prepare(with_lemmata(sections, self.lemma))
         return [tuple(self.tags[number] for number in row) for row in best_tags(self.network, inputs)]
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per epoch; see `history`."""
-        return self.history.copy()
-
     def _notes(self) -> Iterator[str]:
         kept = self.history[self.history["kept"]].iloc[-1]
         yield (

@@ -230,8 +230,8 @@ def _analysis_of_variance(within: Floats) -> Components:
 class _Search:
     """The restricted likelihood of a table, and its greatest value over ratios that are not negative."""
 
-    def __init__(self, within: Floats, mask: Floats, codes: Integers) -> None:
-        self.clusters = [_swept(within[codes == g], mask[codes == g].astype(float)) for g in range(codes.max() + 1)]
+    def __init__(self, within: Floats, mask: Booleans, codes: Integers) -> None:
+        self.clusters = [_swept(within[codes == g], mask[codes == g]) for g in range(codes.max() + 1)]
         explained = sum(float(np.square(each.sums) @ (1 / each.values)) for each in self.clusters)
         self.total = float(np.vdot(within, within))
         self.unexplained = max(self.total - explained, 0.0)
@@ -308,7 +308,7 @@ class _Search:
         )
 
 
-def _swept(within: Floats, mask: Floats) -> _Cluster:
+def _swept(within: Floats, mask: Booleans) -> _Cluster:
     """Return the positive part of B_g, and S_g along its axes."""
     per_intent = np.maximum(mask.sum(axis=1), 1.0)
     values, axes = np.linalg.eigh(np.diag(mask.sum(axis=0)) - weighted_gram(mask, 1 / per_intent))

@@ -235,8 +235,13 @@ class DifficultyCurve(Result):
         return self.log_bits.index
 
     @property
+    def axis(self) -> str:
+        """What difficulties are given at: ``"size"`` of the training data, or ``"step"`` of one training."""
+        return str(self.log_bits.columns.name)
+
+    @property
     def sizes(self) -> list[int]:
-        """Sizes of the training data, rising."""
+        """Sizes of the training data, or steps of the training, rising."""
         return [int(size) for size in self.log_bits.columns]
 
     @property
@@ -307,7 +312,7 @@ class DifficultyCurve(Result):
 
     def _place(self, size: int) -> int:
         if size not in self.log_bits.columns:
-            raise ConfigError(f"{size!r} is not a size of this curve; it has {listing(self.sizes)}.")
+            raise ConfigError(f"{size!r} is not a {self.axis} of this curve; it has {listing(self.sizes)}.")
         return self.sizes.index(int(size))
 
     def effects(self, size: int) -> Effects:
@@ -335,7 +340,7 @@ class DifficultyCurve(Result):
             freedom,
             title=f"{self.lm}, {size:,}, model {self.model}",
             converged=self.converged,
-            signature=f"{self.signature}|size:{size}",
+            signature=f"{self.signature}|{self.axis}:{size}",
             shape=covariance if self.clusters is None else None,  # of clusters the rank may be low
         )
 
@@ -345,9 +350,9 @@ class DifficultyCurve(Result):
         Returns
         -------
         DataFrame
-            ``edition``, ``size``; ``bits``, bits per test intent, with ``bits_low`` and ``bits_high``; ``difficulty``
-            in nats, its ``std_error``, ``low`` and ``high``; ``rank``, 1 the hardest. Intervals of 95 %. Those of bits
-            contain what all editions and sizes share, above all how long the intents happen to be.
+            ``edition``, ``size`` (or ``step``); ``bits``, bits per test intent, with ``bits_low`` and ``bits_high``;
+            ``difficulty`` in nats, its ``std_error``, ``low`` and ``high``; ``rank``, 1 the hardest. Intervals of 95 %.
+            Those of bits contain what all editions and sizes share, above all how long the intents happen to be.
         """
         ends = draw_interval(self.draws)
         low, high = (pd.DataFrame(part, index=self.editions, columns=self.log_bits.columns) for part in ends)
@@ -355,9 +360,9 @@ class DifficultyCurve(Result):
         for size in self.sizes:
             table = self.effects(size).to_frame().loc[self.editions, ["difficulty", "std_error", "low", "high", "rank"]]
             bits = pd.DataFrame({"bits": self.log_bits[size], "bits_low": low[size], "bits_high": high[size]})
-            rows.append(bits.apply(np.exp).join(table).assign(size=size).rename_axis("edition").reset_index())
+            rows.append(bits.apply(np.exp).join(table).assign(**{self.axis: size}).rename_axis("edition").reset_index())
         frame = pd.concat(rows, ignore_index=True)
-        return frame[["edition", "size", *frame.columns.drop(["edition", "size"])]]
+        return frame[["edition", self.axis, *frame.columns.drop(["edition", self.axis])]]
 
     def asymptotes(self, form: Form = "power") -> Asymptotes:
         """Fit curves that fall to a floor, with one exponent; see `Asymptotes`.
@@ -501,13 +506,16 @@ class DifficultyCurve(Result):
     def _lines(self) -> Iterator[str]:
         yield repr(self)
         yield ""
-        yield "Difficulty in percent by size of the training data"
+        yield f"Difficulty in percent by {self.axis} of the training{' data' * (self.axis == 'size')}"
 
     def _table(self) -> pd.DataFrame:
         hardest = self.effects(self.sizes[-1]).to_frame().index
         return rounded((100 * self.difficulty.apply(np.expm1)).loc[hardest], self.digits)
 
     def _notes(self) -> Iterator[str]:
+        if np.isnan(self.influence).all():
+            yield "Totals: differences have no errors."
+            return
         errors = pd.DataFrame({size: self.effects(size).std_error for size in self.sizes})
         yield f"Median standard error: {', '.join(f'{100 * error:.2f}' for error in errors.median())} percent"
         changes = self.changes()
@@ -519,11 +527,13 @@ class DifficultyCurve(Result):
 
     def summary(self) -> str:
         """Format difficulties by size, the correlations between sizes and the pairs that change places."""
-        errors, changes = self._notes()
+        errors, *changes = self._notes()
+        if not changes:
+            return "\n".join([*self._lines(), frame_text(self._table()), errors, f"[{self.signature}]"])
         alike = frame_text(self.correlations().set_index(["size", "other"]).round(3))
         return (
             "\n".join([*self._lines(), frame_text(self._table()), errors])
-            + f"\n\nCorrelations between sizes, with 95 % intervals\n{alike}\n\n{changes}\n[{self.signature}]"
+            + f"\n\nCorrelations between {self.axis}s, with 95 % intervals\n{alike}\n\n{changes[0]}\n[{self.signature}]"
         )
 
     def plot(self, kind: Kind = "curves", ax: "Axes | None" = None, **style: Any) -> "Axes":
@@ -559,7 +569,7 @@ class DifficultyCurve(Result):
         state = "" if self.converged else ", NOT CONVERGED"
         seeds = f", {self.n_seeds} seeds" if self.n_seeds > 1 else ""
         return (
-            f"DifficultyCurve of {self.lm}: {len(self.editions)} editions × {len(self.sizes)} sizes "
+            f"DifficultyCurve of {self.lm}: {len(self.editions)} editions × {len(self.sizes)} {self.axis}s "
             f"({self.sizes[0]:,} to {self.sizes[-1]:,}){seeds}, {self.n_intents:,} test intents, "
             f"model {self.model}{state}"
         )

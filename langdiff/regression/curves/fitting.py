@@ -12,7 +12,7 @@ Clusters drawn with replacement :math:`w_g` times give :math:`\ln B_j + \sum_g (
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -104,6 +104,7 @@ def _level(bits: pd.DataFrame, difficulty: Floats, influence: Floats, cluster: I
 def fit_curve(
     tables: Mapping[int, Surprisals | Sequence[Surprisals]],
     *,
+    axis: Literal["size", "step"] = "size",
     model: PlainModel | Variant = "2",
     clusters: AnyClusters | None = "auto",
     n_draws: int = 1000,
@@ -111,7 +112,7 @@ def fit_curve(
     match: str = "given",
     read: pd.DataFrame | None = None,
 ) -> DifficultyCurve:
-    """Fit difficulties at several sizes of training data to surprisals of the same test intents.
+    """Fit difficulties at several sizes of training data, or steps of a training, to the same test intents.
 
     Parameters
     ----------
@@ -119,6 +120,9 @@ def fit_curve(
         Surprisals by language models trained on each size; several if there are several seeds, in the same order at
         every size. All have the same intents, editions and missing cells. Sizes may be numbers of intents, of bytes, or
         of whatever training data are counted in.
+    axis : {"size", "step"}
+        Whether the numbers are sizes of training data, or steps of one training run, as `langdiff.lm.read_training` has
+        them.
     model : {"1", "2", "2L-rounded", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
@@ -153,7 +157,8 @@ def fit_curve(
     Notes
     -----
     The bootstrap is that of influences: the estimate of every sample is linear in how often each cluster is drawn, so
-    that a thousand samples need no fit of their own, and the covariance is that of `langdiff.fit` (CR2).
+    that a thousand samples need no fit of their own, and the covariance is that of `langdiff.fit` (CR2). Of totals,
+    tables of one intent, difficulties are ratios without errors.
 
     Examples
     --------
@@ -165,11 +170,14 @@ def fit_curve(
     DifficultyCurve of unknown: 3 editions × 3 sizes (10 to 1,000), 60 test intents, model 2
     """
     number = seed_number(seed, "samples of intents")
+    if axis not in ("size", "step"):
+        raise ConfigError(f"unknown {option('axis', axis)}; use 'size' or 'step'.")
     variant = check_settings(model, n_draws)
     by_size = _checked(tables)
     sizes, first = list(by_size), next(iter(by_size.values()))[0]
     every = [table for several in by_size.values() for table in several]
-    labels = one_clustering(first, clusters, tables=every)
+    alone = len(first.intents) == 1  # totals
+    labels = None if alone else one_clustering(first, clusters, tables=every)
     units = IndependentUnits(kind="given", labels=labels)
     cluster: Integers = np.arange(len(first.intents)) if labels is None else pd.factorize(labels)[0]
     seeds = len(next(iter(by_size.values())))
@@ -177,8 +185,13 @@ def fit_curve(
     log_bits, influence = np.empty(shape), np.empty((cluster.max() + 1, *shape))
     by_seed: Floats = np.empty((seeds, *shape))
     means = [several[0] if seeds == 1 else mean_over_seeds(several) for several in by_size.values()]
-    fits = fit_sizes(means, variant, units)
-    for k, (several, fitted) in enumerate(zip(by_size.values(), fits, strict=True)):
+    fits = [] if alone else fit_sizes(means, variant, units)
+    if alone:
+        influence[:] = np.nan
+        totals = np.array([[table.bits.to_numpy(dtype=float)[0] for table in several] for several in by_size.values()])
+        by_seed[:] = np.log(totals.transpose(1, 2, 0))
+        log_bits[:] = np.log(totals.mean(axis=1).T)
+    for k, (several, fitted) in enumerate(zip(by_size.values(), fits, strict=False)):
         log_bits[:, k], influence[:, :, k] = estimate_size(fitted, cluster)
         for r in range(seeds):
             by_seed[r, :, k] = log_bits[:, k]
@@ -187,7 +200,7 @@ def fit_curve(
     observed = first.bits.notna().to_numpy()
     share = np.bincount(cluster, observed.sum(axis=1)) / observed.sum()
     return DifficultyCurve(
-        log_bits=pd.DataFrame(log_bits, first.editions.rename("edition"), pd.Index(sizes, name="size")),
+        log_bits=pd.DataFrame(log_bits, first.editions.rename("edition"), pd.Index(sizes, name=axis)),
         influence=influence,
         share=share,
         by_seed=by_seed,
@@ -209,7 +222,8 @@ def fit_curve(
                 "lm": first.lm,
                 "seeds": seeds,
                 "clusters": None if labels is None else name_of_clusters(labels),
-                "dispersion": "edition" if fits[0].settings.own_dispersions else None,
+                "dispersion": "edition" if fits and fits[0].settings.own_dispersions else None,
+                "axis": None if axis == "size" else axis,
                 "draws": n_draws,
                 "seed": number,
                 "tables": short_hash(*(table.bits for several in by_size.values() for table in several)),
@@ -223,7 +237,7 @@ def _again(fitted: Fitting, table: Surprisals) -> Fitting:
     """Return the same model fitted to another table of the same cells."""
     z = log_bits(table, fitted.design)
     if isinstance(fitted, OwnDispersions):
-        return OwnDispersions(z, fitted.design, fitted.settings, table, fitted.group)
+        return OwnDispersions(fitted.design, fitted.settings, table, fitted.group)
     return Fixed(z, fitted.design, fitted.settings, table)
 
 

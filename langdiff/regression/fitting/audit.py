@@ -16,10 +16,10 @@ from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
 from langdiff.regression.clustering import AS_ASKED, FEWEST_CLUSTERS, AnyClusters, independent_units
 from langdiff.regression.design import Design
 from langdiff.regression.fitting.errors import BLOCK, FEWEST_INTENTS
-from langdiff.regression.fitting.fixed import Fitting
+from langdiff.regression.fitting.fixed import Fitting, Fixed
 from langdiff.regression.fitting.integrated import OwnDispersions, Random, dispersion_groups
 from langdiff.regression.fitting.sample import Uncertainty
-from langdiff.regression.kernel.clusters import MANY_ROWS
+from langdiff.regression.kernel.clusters import MANY_ROWS, adjusted_influences
 from langdiff.regression.kernel.connected import disconnecting_clusters
 from langdiff.regression.kernel.estimate import Optimizer
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
@@ -28,8 +28,8 @@ from langdiff.regression.kernel.residual_tests import (
     likeness_within,
     noise_of_rows,
     noise_parts,
-    residuals_within_rows,
 )
+from langdiff.regression.kernel.two_way import blocks_of
 from langdiff.regression.records import IntentsCompared
 from langdiff.tables.influences import Covariance, Influence, Units, joint_test
 from langdiff.tables.rule import MANY, JointTest
@@ -44,36 +44,47 @@ FEWEST_TESTED = 3  # editions, for a test of equal noise
 MOST_COST = 1e8  # intents × editions², up to which dispersions of systems are fitted by default: half a minute
 
 
-class Residuals(NamedTuple):
-    """Residuals within the rows that were fitted, with their variance under equal noise."""
+class Within:
+    """Residuals within the rows that were fitted, 0 where missing, made for the rows that are asked for."""
 
-    within: Floats  # (I, J), 0 where missing
+    def __init__(self, fitting: Fitting, shape: tuple[int, int]) -> None:
+        self._fitting, self.shape = fitting, shape
+
+    def __getitem__(self, rows: slice | Integers) -> Floats:
+        return self._fitting.within(rows)
+
+
+class Residuals(NamedTuple):
+    """Residuals within the rows that were fitted, (I, J), with their variance under equal noise."""
+
+    within: Floats | Within
     observed: Booleans | None  # None if all are
     variance: Floats  # (I,)
 
 
 def find_units(table: Surprisals, design: Design, z: Floats, clusters: AnyClusters | None) -> IndependentUnits:
     """Return what is independent in a table, by default such that editions stay connected without any unit."""
-    usable = partial(_can_be_spared, design, z)
+    usable = partial(_can_be_spared, design, ~np.isnan(z))
     return independent_units(table.intents, table.intent_info, clusters, bits=table.bits.to_numpy(), usable=usable)
 
 
-def _can_be_spared(design: Design, z: Floats, labels: pd.Series) -> bool:
+def _can_be_spared(design: Design, observed: Booleans, labels: pd.Series) -> bool:
     """Return whether editions stay connected without any one cluster."""
-    return not len(disconnecting_clusters(design.observed(~np.isnan(z)), pd.factorize(labels)[0], most=1))
+    return not len(disconnecting_clusters(design.observed(observed), pd.factorize(labels)[0], most=1))
 
 
 def residuals_of(fitting: Fitting) -> Residuals:
     """Return the residuals of a fit."""
-    used, found = fitting.used, fitting.parameters
-    z = fitting.z if used.all() else fitting.z[used]
-    missing = np.isnan(z)
+    used, found, observed = fitting.used, fitting.parameters, fitting.observed
+    if not used.all():
+        observed = observed[used]
     if fitting.settings.variant.common_variance:
-        variance = np.ones(len(z))
+        variance = np.ones(len(observed))
     else:
         sizes = found.log_intent_size
         variance = np.logaddexp(0.0, np.log(found.dispersion) - sizes)
-    return Residuals(residuals_within_rows(z, fitting.estimate.c), ~missing if missing.any() else None, variance)
+    intents, editions = observed.shape
+    return Residuals(Within(fitting, (intents, editions)), None if observed.all() else observed, variance)
 
 
 def find_order(
@@ -83,9 +94,10 @@ def find_order(
 
     The test is made where each intent is a unit by default, and sizes are fixed.
     """
-    rows, intents = residuals.within, fitting.table.intents
+    rows: Floats | Within = residuals.within
+    intents = fitting.table.intents
     of_intents = units.kind == "copies" or (units.kind == "intents" and not units.source)
-    if not of_intents or fitting.settings.random is not None or len(rows) < FEWEST_INTENTS:
+    if not of_intents or fitting.settings.random is not None or rows.shape[0] < FEWEST_INTENTS:
         return units, None
     first = np.arange(len(intents))
     if units.columns:
@@ -102,7 +114,7 @@ def find_order(
     if not order.alike:
         return units, order
     labels = pd.Series(BLOCKS * np.arange(len(intents)) // len(intents) + 1, intents, name=BLOCK)
-    if not _can_be_spared(fitting.design, fitting.z, labels):
+    if not _can_be_spared(fitting.design, fitting.observed, labels):
         lacking = "Blocks of rows are not the units, as without one some editions could not be compared."
         return replace(units, notes=(lacking, *units.notes)), order
     blocks = replace(units, kind="blocks", name=str(labels.name), count=BLOCKS, source=order.words, labels=labels)
@@ -114,7 +126,7 @@ def doubt_units(residuals: Residuals, fitting: Fitting, units: IndependentUnits)
     info = fitting.table.intent_info
     if info is None or units.kind == "given" or units.source == AS_ASKED or not fitting.estimate.converged:
         return units
-    rows = residuals.within / residuals.variance[:, None]
+    rows = residuals.within[:] / residuals.variance[:, None]
     weight = 1 / residuals.variance[:, None]
     rows /= np.sum(weight if residuals.observed is None else weight * residuals.observed, axis=0)
     codes, doubts = codes_of(fitting, units), []
@@ -124,7 +136,7 @@ def doubt_units(residuals: Residuals, fitting: Fitting, units: IndependentUnits)
         if of.isna().any() or is_float_dtype(of) or not FEWEST_CLUSTERS <= count <= len(rows) / 2:
             continue
         effect, p = likeness_within(rows, codes, column)
-        if p <= DOUBTED and _can_be_spared(fitting.design, fitting.z, info[name]):
+        if p <= DOUBTED and _can_be_spared(fitting.design, fitting.observed, info[name]):
             doubts.append(
                 f"{name}: errors would be {np.sqrt(effect):.1f} times as long by {name} ({count:,} values); "
                 f"{option('clusters', str(name))}"
@@ -138,11 +150,12 @@ def _codes(names: pd.Series) -> Integers:
     return np.asarray(pd.factorize(names)[0])
 
 
-def _means_by(rows: Floats, observed: Booleans | None, group: Integers) -> Floats:
+def _means_by(rows: Floats | Within, observed: Booleans | None, group: Integers) -> Floats:
     """Return the means of rows over columns of a group, shape (I, groups); 0 where none is observed."""
     member = csr_array((np.ones(len(group)), (np.arange(len(group)), group)))
     counts = member.sum(axis=0) if observed is None else observed.astype(float) @ member
-    means: Floats = np.asarray(rows @ member) / np.maximum(counts, 1.0)
+    sums = np.vstack([np.asarray(rows[part] @ member) for part in blocks_of(*rows.shape)])
+    means: Floats = sums / np.maximum(counts, 1.0)
     return means
 
 
@@ -178,7 +191,7 @@ def test_noise(residuals: Residuals, fitting: Fitting, units: IndependentUnits) 
 
 def equality_of_noise(residuals: Residuals, codes: Integers | None, group: Integers | None = None) -> JointTest:
     """Test that editions, or groups of them, have the same noise: by F with many units, else by their sign flips."""
-    if codes is None and group is None and len(residuals.within) >= MANY_ROWS:
+    if codes is None and group is None and residuals.within.shape[0] >= MANY_ROWS:
         mean, covariance, cells = noise_of_rows(*residuals)
         if (
             cells.min() > MANY * (len(mean) - 1)
@@ -199,7 +212,7 @@ def with_own_dispersions(common: Fitting) -> OwnDispersions | str:
     """Fit each edition, or each system, with a dispersion of its own, or return why that cannot be, in words."""
     settings, table = common.settings, common.table
     of = "edition" if table.columns is None else "system"
-    if table.columns is not None and len(common.z) * len(table.editions) ** 2 > MOST_COST:
+    if table.columns is not None and len(table.intents) * len(table.editions) ** 2 > MOST_COST:
         return f"the table is large; fit with {option('dispersion', 'system')} takes minutes, or hours"
     if settings.random not in (None, Random()):
         return "sizes have a distribution of another kind"
@@ -209,7 +222,9 @@ def with_own_dispersions(common: Fitting) -> OwnDispersions | str:
         optimizer=Optimizer("auto", settings.optimizer.max_iterations),
     )
     try:
-        found = OwnDispersions(common.z, common.design, own, table, dispersion_groups(of, table, None))
+        shared = common.shared if isinstance(common, Fixed) else None
+        group = dispersion_groups(of, table, None)
+        found = OwnDispersions(common.design, own, table, group, shared)
     except ConfigError:
         return "in model 1, difficulties that editions share need one"
     except (DataError, LinAlgError):
@@ -244,7 +259,7 @@ def largest_change(before: Fitting, after: Fitting) -> float:
 
 def noisiest_pair(residuals: Residuals) -> tuple[int, int]:
     """Return the editions with the most and the least noise, between which a common dispersion errs most."""
-    squared = residuals.within**2 / residuals.variance[:, None]
+    squared = residuals.within[:] ** 2 / residuals.variance[:, None]
     cells = len(squared) if residuals.observed is None else residuals.observed.sum(axis=0)
     mean = squared.sum(axis=0) / np.maximum(cells, 1)
     return int(mean.argmax()), int(mean.argmin())
@@ -276,7 +291,7 @@ def totals_of_two(fitting: Fitting, units: IndependentUnits) -> str:
         return ""
     means = bits.mean(axis=0)
     of_totals = np.bincount(codes, bits[:, 0] / means[0] - bits[:, 1] / means[1]) / len(bits)
-    of_fit = clusters.influences[:, 0] - clusters.influences[:, 1]
+    of_fit = adjusted_influences(clusters, "CR0") @ np.array([1.0, -1.0])
     apart = float(np.log(means[0] / means[1]) - (fitting.estimate.c[0] - fitting.estimate.c[1]))
     error = float(np.linalg.norm(of_totals - of_fit))
     return totals_of(fitting, units, 0, 1) if abs(apart) > FAR * error else ""
@@ -301,7 +316,7 @@ def warn_of_missing(missing: MissingCells) -> None:
 
 def missing_cells(fitting: Fitting, compared: IntentsCompared | None) -> MissingCells:
     """Return how much is missing and what that does."""
-    percent = 100 * float(np.isnan(fitting.z).mean())
+    percent = 100 * float(1 - fitting.observed.mean())
     if compared is None:
         return MissingCells(percent=percent)
     distance = compared.difference.abs()

@@ -207,10 +207,10 @@ class Sandwich(Errors):
         influence = raw = None
         try:
             freedom = np.min([freedom_of_units(sample, part) for part in parts[:2]], axis=0)
-            if correction == USUAL_CORRECTION and len(parts) == 1 and sample.stratum is None:
+            if correction == USUAL_CORRECTION and len(parts) == 1 and sample.stratum is None and sample.kinds:
                 influence = adjusted_influences(parts[0], correction)[:, :editions]
                 covariance = influence.T @ influence
-                raw = adjusted_influences(parts[0], "CR0")[:, :editions] if sample.kinds else None
+                raw = adjusted_influences(parts[0], "CR0")[:, :editions]
             else:
                 covariance = _of_clusters(sample, parts, correction)[:editions, :editions]
         except DataError:
@@ -273,7 +273,7 @@ def _of_kinks(sample: Sample, correction: Correction) -> Uncertainty:
     source = ErrorSource(
         kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect
     )
-    of_units = [_normalized(sample, each) for each in (scaled[0], sums[0])] if len(parts) == 1 else []
+    of_units = [_normalized(sample, each) for each in (scaled[0], sums[0])] if len(parts) == 1 and sample.kinds else []
     return Uncertainty(sample.of_units(covariance), n_clusters - 1.0, source, None, covariance, None, *of_units)
 
 
@@ -424,7 +424,8 @@ class Jackknife(Errors):
         found = cluster_jackknife(sample.units, refit, sample.fitting.difficulties, sample.kinds[0])
         refit.warn("parts of the table")
         source = ErrorSource(kind="jackknife", clusters=sample.name, n_clusters=sample.n_clusters)
-        return Uncertainty(found.about_estimate, float(sample.n_clusters - 1), source)
+        influence = found.influence if sample.fitting.settings.variant.kinked else None  # others have CR2
+        return Uncertainty(found.about_estimate, float(sample.n_clusters - 1), source, influence=influence)
 
     def _of_groups(self, sample: Sample, refit: "Refit") -> Uncertainty:
         seed = sample.fitting.settings.seed
@@ -474,7 +475,7 @@ def usual_errors(sample: Sample) -> Errors:
         return Jackknife() if few else Sandwich()
     if sample.kinds or (not settings.variant.has_information and settings.random is None):
         return Sandwich()
-    cells = ~np.isnan(fitting.z)
+    cells = fitting.observed
     n_intents = int(fitting.used.sum())
     if fitting.integrated:
         # their sandwich takes scores as they are, and those of an edition with few cells are fitted to nearly 0

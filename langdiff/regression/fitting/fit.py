@@ -203,7 +203,7 @@ def fit(
     fitting: Fitting
     if settings.own_dispersions:
         group = dispersion_groups(dispersion, table, edition_info)
-        fitting = OwnDispersions(z, design, settings, table, group)
+        fitting = OwnDispersions(design, settings, table, group)
     elif settings.random is not None:
         fitting = RandomSizes(z, design, settings, table)
     else:
@@ -245,7 +245,7 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
         warn_of_missing(missing)
     audit = conclude(fitting, uncertainty, replace(units, strata=stratum), order, noise, missing)
     found = _label(fitting, uncertainty, audit, compared)
-    influence = kept_influences(sample, uncertainty, units.source)
+    influence = kept_influences(sample, uncertainty, units.source, found.signature)
     return replace(found, influence=influence, edition_info=fitting.table.edition_info)
 
 
@@ -377,7 +377,7 @@ def _most_extreme(fitting: Fitting) -> str:
 
 def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: IntentsCompared | None) -> DifficultyFit:
     found, settings, table, units = fitting.estimate, fitting.settings, fitting.table, fitting.design.units
-    parameters, observed = fitting.parameters, ~np.isnan(fitting.z)
+    parameters, observed = fitting.parameters, fitting.observed
     with np.errstate(over="ignore"):  # sizes of a fit that did not converge may be beyond any float
         sizes = np.exp(fitting.sizes())
     freedom = uncertainty.freedom
@@ -396,7 +396,7 @@ def _label(fitting: Fitting, uncertainty: Uncertainty, audit: Audit, compared: I
         intent_size=pd.Series(sizes, index=table.intents, name="intent_size"),
         dispersion=parameters.dispersion,
         log_likelihood=found.log_likelihood,
-        log_likelihood_bits=found.log_likelihood - float(np.sum(fitting.z, where=observed & fitting.used[:, None])),
+        log_likelihood_bits=found.log_likelihood - fitting.total,
         converged=found.converged and bool(np.isfinite(uncertainty.covariance).all()),
         n_iterations=found.n_iterations,
         n_evaluations=found.n_evaluations,

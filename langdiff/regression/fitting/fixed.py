@@ -31,6 +31,7 @@ from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences
 from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
 from langdiff.regression.kernel.likelihood import RowInformation
+from langdiff.regression.kernel.residual_tests import residuals_within_rows
 from langdiff.regression.kernel.two_way import TwoWay, blocks_of, solve_two_way
 from langdiff.regression.records import IntentsCompared
 from langdiff.regression.variants.variant import Variant
@@ -69,14 +70,12 @@ class Fitting(ABC):
 
     Parameters
     ----------
-    z : ndarray, shape (I, J)
-        Log surprisals, NaN where missing.
     design : Design
         Which difficulties are free.
     settings : Settings
         The model, and how it is fitted.
     table : Surprisals
-        The table, for names.
+        The table.
 
     Attributes
     ----------
@@ -89,6 +88,8 @@ class Fitting(ABC):
         intents.
     integrated : bool
         Whether sizes were integrated out.
+    repeatable : bool
+        Whether `forget` lets go of what is large.
     """
 
     estimate: Estimate
@@ -96,8 +97,31 @@ class Fitting(ABC):
     residual_freedom: int
     integrated: ClassVar[bool] = True
 
-    def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals) -> None:
-        self.z, self.design, self.settings, self.table = z, design, settings, table
+    def __init__(self, design: Design, settings: Settings, table: Surprisals) -> None:
+        self.design, self.settings, self.table = design, settings, table
+
+    @property
+    def z(self) -> Floats:
+        """Log surprisals, NaN where missing, shape (I, J), made anew."""
+        bits = self.table.bits.to_numpy()
+        z: Floats = np.log(bits, out=np.empty(bits.shape))
+        return z
+
+    @property
+    def observed(self) -> Booleans:
+        """Whether the table has each cell, shape (I, J)."""
+        observed: Booleans = ~np.isnan(self.table.bits.to_numpy())
+        return observed
+
+    @property
+    def total(self) -> float:
+        """Sum of the log surprisals of the used intents."""
+        return float(np.nansum(self.z if self.used.all() else self.z[self.used]))
+
+    def within(self, rows: slice | Integers) -> Floats:
+        """Return z less difficulties of some used intents, less their means, 0 where missing, shape (R, J)."""
+        which = rows if self.used.all() else np.flatnonzero(self.used)[rows]
+        return residuals_within_rows(np.log(self.table.bits.to_numpy()[which]), self.estimate.c)
 
     @property
     def parameters(self) -> Parameters:
@@ -108,6 +132,11 @@ class Fitting(ABC):
     def difficulties(self) -> Floats:
         """Normalized difficulties of the units, shape (U,)."""
         return self.parameters.difficulty
+
+    repeatable = False
+
+    def forget(self) -> None:  # noqa: B027 - most keep nothing that could be made again
+        """Let go of what is of the size of the table and can be made again from it, if `repeatable`."""
 
     @abstractmethod
     def again(self, rows: Integers) -> Estimate | None:
@@ -137,10 +166,11 @@ class Fitting(ABC):
 
     def sizes(self) -> Floats:
         """Return ln n of all intents, shape (I,); for an intent with one cell, the size that fits it exactly."""
-        found, z = self.estimate, self.z
-        sizes = np.empty(len(z))
+        found = self.estimate
+        sizes = np.empty(len(self.used))
         sizes[self.used] = found.sizes
-        sizes[~self.used] = size_of_single_cells(z[~self.used], found.c, found)
+        if not self.used.all():
+            sizes[~self.used] = size_of_single_cells(self.z[~self.used], found.c, found)
         return published_parameters(found._replace(sizes=sizes), self.design.first).log_intent_size
 
     def records(self, labels: list[pd.Series], uncertainty: "Uncertainty") -> dict[str, Any]:  # noqa: ARG002
@@ -175,27 +205,59 @@ class Fixed(Fitting):
     """
 
     integrated: ClassVar[bool] = False
+    repeatable = True
 
     def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals) -> None:
-        super().__init__(z, design, settings, table)
+        super().__init__(design, settings, table)
         self.used = (~np.isnan(z)).sum(axis=1) > 1
-        self._shared = z if self.used.all() else z[self.used]
         kind = "sandwich" if settings.errors is None else settings.errors.kind
-        wide = self.by_columns and kind == "sandwich" and z.shape[1] > MOST_MEMBERS
-        self._two_way = solve_two_way(self._shared, design.basis, wide=wide)
-        check_residuals(self._two_way, settings, table)
-        self.residual_freedom = self._two_way.degrees_of_freedom
+        self._wide = self.by_columns and kind == "sandwich" and z.shape[1] > MOST_MEMBERS
+        self.shared = self._solve(z)
+        check_residuals(self.shared, settings, table)
+        self.residual_freedom = self.shared.degrees_of_freedom
         self.estimate = self._found = settings.variant.estimate(
-            self._two_way, restricted=settings.restricted, optimizer=settings.optimizer
+            self.shared, restricted=settings.restricted, optimizer=settings.optimizer
         )
+
+    def _solve(self, z: Floats) -> TwoWay:
+        """Return model 1, whose residuals take the place of z."""
+        z = z if self.used.all() else z[self.used]
+        return solve_two_way(z, self.design.basis, wide=self._wide, overwrite=True)
+
+    @cached_property
+    def shared(self) -> TwoWay:
+        """Model 1 of the used intents."""
+        return self._solve(self.z)
+
+    def forget(self) -> None:
+        """Let go of residuals and influences; see `Fitting.forget`."""
+        for name in ("shared", "_rows", "_at_kinks"):
+            self.__dict__.pop(name, None)
+
+    @property
+    def observed(self) -> Booleans:
+        """Whether the table has each cell; see `Fitting.observed`."""
+        if not self.used.all():
+            return super().observed
+        mask = self.shared.mask
+        return np.broadcast_to(np.True_, self.shared.residual.shape) if mask is None else mask
+
+    @property
+    def total(self) -> float:
+        """Sum of the log surprisals; see `Fitting.total`."""
+        return self.shared.total
+
+    def within(self, rows: slice | Integers) -> Floats:
+        """Return residuals within rows; see `Fitting.within`."""
+        return self.shared.within(rows, self.estimate.c)
 
     @cached_property
     def _rows(self) -> RowInformation:
-        return self.settings.variant.rows(self._two_way, self._found, restricted=self.settings.restricted)
+        return self.settings.variant.rows(self.shared, self._found, restricted=self.settings.restricted)
 
     def again(self, rows: Integers) -> Estimate | None:
         """Fit some of the intents, starting from the estimate of the whole table; see `Fitting.again`."""
-        part = solve_two_way(self._shared[rows], self.design.basis)
+        part = solve_two_way(self.shared.z(rows), self.design.basis, overwrite=True)
         if vanishes(part):
             return None
         variant, restricted, optimizer, *_ = self.settings
@@ -216,16 +278,16 @@ class Fixed(Fitting):
         if self.settings.variant.kinked:
             return sums_by_cluster(self._at_kinks, np.unique(cluster, return_inverse=True)[1])
         if self._complete_least_squares:
-            return equal_influences(self._two_way.residual, cluster, kind)
-        known = self._two_way.information if self.settings.variant.common_variance else None
+            return equal_influences(self.shared.residual, cluster, kind)
+        known = self.shared.information if self.settings.variant.common_variance else None
         return adjusted_influences(ColumnClusters(self._rows, cluster, known), kind)
 
     def unit_shares(self, cluster: Integers) -> Floats:
         """Return the share of each cluster in the information on all editions, (G,), or on each of them, (G, J)."""
         if self._complete_least_squares:
-            return np.bincount(cluster) / len(self._shared)
+            return np.bincount(cluster) / len(self.shared.residual)
         if self.settings.variant.kinked:
-            precision, mask = 1 / np.logaddexp(0.0, -self._found.sizes), self._two_way.mask
+            precision, mask = 1 / np.logaddexp(0.0, -self._found.sizes), self.shared.mask
             of_rows = precision[:, None] * (np.ones((1, len(self._found.c))) if mask is None else mask)
         elif self.by_columns:
             of_rows = self._rows.of(slice(None)).weight
@@ -242,13 +304,13 @@ class Fixed(Fitting):
 
     @property
     def _complete_least_squares(self) -> bool:
-        return self._two_way.mask is None and self.settings.variant.common_variance
+        return self.shared.mask is None and self.settings.variant.common_variance
 
     def row_influence(self) -> Floats:
         """Return the influence of each intent; see `Fitting.row_influence`."""
         if self.settings.variant.kinked:
             return self._at_kinks
-        clusters = self.clusters(np.arange(len(self._shared)))
+        clusters = self.clusters(np.arange(len(self.shared.residual)))
         influence: Floats = adjusted_influences(clusters, "CR0")
         return influence
 
@@ -256,17 +318,17 @@ class Fixed(Fitting):
     def _at_kinks(self) -> Floats:
         """Influences of intents in a model whose likelihood has kinks, shape (I, J)."""
         variant, restricted = self.settings.variant, self.settings.restricted
-        return variant.influences(self._two_way, self._found, restricted=restricted)
+        return variant.influences(self.shared, self._found, restricted=restricted)
 
     def plain(self) -> Floats:
         """Return the sandwich with intents as clusters; see `Fitting.plain`."""
         if self.settings.variant.kinked:
             return self._at_kinks.T @ self._at_kinks
-        return covariance_of_clusters(self.clusters(np.arange(len(self._shared))), "CR0")
+        return covariance_of_clusters(self.clusters(np.arange(len(self.shared.residual))), "CR0")
 
     def compare(self, labels: list[pd.Series]) -> IntentsCompared | None:
         """Return the comparison with random intents; see `Fitting.compare`."""
-        return compare_intents(self, None, labels, self._two_way)
+        return compare_intents(self, None, labels, self.shared)
 
 
 def check_residuals(two_way: TwoWay, settings: Settings, table: Surprisals) -> None:
@@ -312,15 +374,16 @@ def compare_intents(
 
     Shapes: labels (I,).
     """
-    z, design, variant, optimizer = fitting.z, fitting.design, fitting.settings.variant, fitting.settings.optimizer
+    design, variant, optimizer = fitting.design, fitting.settings.variant, fitting.settings.optimizer
     model: Literal["1", "2"] = "1" if variant.common_variance else "2"
     if not variant.has_information or not fitting.estimate.converged or (fitting.settings.restricted and model == "1"):
         return None
-    cluster = pd.factorize(labels[0])[0] if labels else np.arange(len(z))
-    if len(labels) > 1 or z.size > MOST_COMPARED or not np.isnan(z).any():
+    observed = fitting.observed
+    if len(labels) > 1 or observed.size > MOST_COMPARED or observed.all():
         return None
+    z, used = fitting.z, observed.sum(axis=1) > 1
+    cluster = pd.factorize(labels[0])[0] if labels else np.arange(len(z))
     enough = cluster.max() >= 2 * z.shape[1] and len(z) >= FEWEST_PER_EDITION * z.shape[1]
-    used = (~np.isnan(z)).sum(axis=1) > 1
     two_way = two_way or solve_two_way(z[used], design.basis)
     # unrestricted, model 2 has a bias of its own in incomplete tables, which would be taken for a difference
     restricted = model == "2"

@@ -5,8 +5,9 @@ To first order a cluster g moves the normalized difficulties of a fit by :math:`
 difficulties, are that function of their influences, so that what the fits share cancels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -20,24 +21,68 @@ from langdiff.regression.fitting.errors import USUAL_CORRECTION, freedom_of_unit
 from langdiff.regression.fitting.fixed import Fixed
 from langdiff.regression.fitting.sample import Sample, Uncertainty
 from langdiff.regression.kernel.clusters import Clusters, adjusted_influences, sums_by_cluster
+from langdiff.regression.kernel.two_way import blocks
+from langdiff.regression.table import hash_of_bits
 from langdiff.tables.influences import Influence, Texts, Units
 
 MOST_SHARES = 1_000_000  # shares of units in each edition that are kept; beyond, their means over editions
 
 
-def influence_of(sample: Sample) -> Influence:
-    """Compute the influences whose products sum to the usual sandwich of a fit, and degrees of freedom of units.
+class LaterRows:
+    """Influences of intents on the difficulties of a fit, (G, U), which are computed when they are first read.
 
-    They have the correction that `langdiff.Sandwich` uses by default: CR2, and CR1 where sizes are integrated out and
-    intents are the clusters, or a cluster cannot be left out.
+    The table is kept, and what a fit makes of it is made again.
     """
+
+    def __init__(self, sample: Sample, of_bits: str) -> None:
+        self._sample, self._hash = sample, of_bits
+        sample.fitting.forget()
+
+    def __call__(self) -> Floats:
+        """Return the influences."""
+        return self._values
+
+    @cached_property
+    def _values(self) -> Floats:
+        if self._hash not in ("", short_hash(self._sample.fitting.table.bits)):
+            raise DataError("the table was changed after its fit, so that influences of its intents are not known.")
+        values = _rows_of(self._sample)
+        self._sample.fitting.forget()
+        return values
+
+
+def _rows_of(sample: Sample) -> Floats:
+    """Return the influences of intents, with the correction that `langdiff.Sandwich` uses by default, (I, U).
+
+    That is CR2, and CR1 where sizes are integrated out or the model has a kink.
+    """
+    fitting, count = sample.fitting, sample.n_clusters
+    if fitting.integrated or fitting.settings.variant.kinked:
+        return _normalized(sample, np.sqrt(count / (count - 1)) * fitting.row_influence())
+    return _normalized(sample, adjusted_influences(fitting.clusters(np.arange(count)), USUAL_CORRECTION))
+
+
+def influence_of(sample: Sample, uncertainty: Uncertainty, of_bits: str = "") -> Influence:
+    """Return the influences whose products sum to the usual sandwich of a fit, and degrees of freedom of units."""
     fitting, count, most = sample.fitting, len(sample.design.first), sample.n_clusters - 1.0
-    code = sample.kinds[0] if sample.kinds else np.arange(sample.n_clusters)
-    freedom, raw = np.full((count, count), most), None
-    if fitting.integrated and not sample.kinds:
-        # the information of every single intent would not fit into memory
-        return _record(sample, _normalized(sample, np.sqrt(1 + 1 / most) * fitting.row_influence()), None, freedom)
+    usual = uncertainty.source.kind == "sandwich" and uncertainty.source.correction == (
+        "CR1" if fitting.integrated or fitting.settings.variant.kinked else USUAL_CORRECTION
+    )
+    known = uncertainty.covariance if usual and not sample.kinds else None
+    if not sample.kinds:
+        if usual or fitting.integrated or fitting.settings.variant.kinked:
+            freedom = np.broadcast_to(uncertainty.freedom if usual else most, (count, count))
+        else:
+            sample.check()
+            freedom = freedom_of_units(sample, fitting.clusters(np.arange(sample.n_clusters)))
+        found = _record(sample, partial(_rows_of, sample), None, freedom, known)
+        return replace(found, rows=LaterRows(sample, of_bits) if fitting.repeatable else _rows_of(sample))
     sample.check()
+    code = sample.kinds[0]
+    freedom = np.full((count, count), most)
+    if fitting.settings.variant.kinked and not fitting.integrated:
+        plain = _normalized(sample, sums_by_cluster(fitting.row_influence(), code))
+        return _record(sample, np.sqrt(1 + 1 / most) * plain, plain, freedom)
     clusters, editions = fitting.clusters(code), len(fitting.estimate.c)
     try:
         of_c, freedom = influence_on_c(clusters, code, editions), freedom_of_units(sample, clusters)
@@ -45,34 +90,38 @@ def influence_of(sample: Sample) -> Influence:
         if not fitting.integrated:
             raise
         of_c = np.sqrt(1 + 1 / most) * adjusted_influences(clusters, "CR0")[:, :editions]
-    if sample.kinds:
-        raw = _normalized(sample, adjusted_influences(clusters, "CR0")[:, :editions])
+    raw = _normalized(sample, adjusted_influences(clusters, "CR0")[:, :editions])
     return _record(sample, _normalized(sample, of_c), raw, freedom)
 
 
-def _record(sample: Sample, values: Floats, raw: Floats | None, freedom: Floats | None) -> Influence:
+def _record(
+    sample: Sample,
+    rows: Floats | Callable[[], Floats],
+    raw: Floats | None,
+    freedom: Floats | None,
+    known: Floats | None = None,
+) -> Influence:
     """Return the influences of the clusters of a sample, with their shares in the information."""
     fitting = sample.fitting
     code = sample.kinds[0] if sample.kinds else np.arange(sample.n_clusters)
-    if isinstance(fitting, Fixed) and fitting.by_columns:
+    if isinstance(fitting, Fixed):
         share = fitting.unit_shares(code)
-        share = share if share.size <= MOST_SHARES else share.mean(axis=1)
+        if share.ndim == 2 and (share.size > MOST_SHARES or not fitting.by_columns):
+            share = share.mean(axis=1)
     else:
-        cells = (
-            fitting.unit_shares(code)
-            if isinstance(fitting, Fixed)
-            else sums_by_cluster(sample.observed.astype(float), code)
-        )
-        share = cells if cells.ndim == 1 else (cells / cells.sum(axis=0)).mean(axis=1)
+        cells = sample.observed
+        per_cell = 1 / (cells.sum(axis=0) * cells.shape[1])
+        of_rows = [cells[rows].astype(float) @ per_cell for rows in blocks(cells)]
+        share = sums_by_cluster(np.concatenate(of_rows), code)
     names = pd.Index(sample.labels[0]) if sample.kinds else sample.intents.map(str)
-    return Influence(values, share, Units(sample.name, names), corrected=True, raw=raw, freedom=freedom)
+    units = Units(sample.name, names)
+    return Influence(rows, share, units, corrected=True, raw=raw, freedom=freedom, known=known)
 
 
-def kept_influences(sample: Sample, uncertainty: Uncertainty, source: str = "") -> Influence | None:
-    """Return the influences that a fit keeps; None where there are none, as of a kink or a single cluster."""
+def kept_influences(sample: Sample, uncertainty: Uncertainty, source: str, signature: str) -> Influence | None:
+    """Return the influences that a fit keeps; None where there are none, as of several kinds of clusters."""
     fitting, table = sample.fitting, sample.fitting.table
-    kinked = fitting.settings.variant.kinked and not fitting.integrated and uncertainty.influence is None
-    if not fitting.estimate.converged or kinked or len(sample.kinds) > 1:
+    if not fitting.estimate.converged or len(sample.kinds) > 1:
         return None
     try:
         if uncertainty.influence is not None:
@@ -81,13 +130,13 @@ def kept_influences(sample: Sample, uncertainty: Uncertainty, source: str = "") 
             freedom = None if columns else np.broadcast_to(uncertainty.freedom, (count, count))
             found = _record(sample, uncertainty.influence, uncertainty.raw, freedom)
         else:
-            found = influence_of(sample)
+            found = influence_of(sample, uncertainty, hash_of_bits(signature))
     except (DataError, LinAlgError):
         return None
     texts = Texts(
         intents=table.intents.map(str),
         editions=fitting.design.units.map(str),
-        observed=fitting.design.observed(~np.isnan(fitting.z)),
+        observed=fitting.design.observed(sample.observed if fitting.used.all() else fitting.observed),
         key="" if table.provenance is None else table.provenance.texts or "",
         counts=() if table.characters is None else tuple(_hashes(table.characters, fitting.design.units)),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -29,15 +29,15 @@ from langdiff.regression.kernel.integrated.comparisons import (
     sandwich_covariance,
 )
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
+from langdiff.regression.kernel.integrated.size_tables import SizeTables
 from langdiff.regression.kernel.integrated.unequal import (
     UnequalEstimate,
     clusters_of_unequal,
     estimate_unequal,
     pseudo_inverse,
 )
-from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.records import Dispersions, IntentsCompared, Later, SizeDistribution
-from langdiff.regression.table import log_bits
 from langdiff.tables.crossing import LEVELS
 from langdiff.tables.surprisals import Surprisals
 
@@ -89,7 +89,8 @@ class RandomSizes(Fitting):
     """
 
     def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals) -> None:
-        super().__init__(z, design, settings, table)
+        super().__init__(design, settings, table)
+        self._z = z
         shared = (~np.isnan(z)).sum(axis=1) > 1
         check_residuals(solve_two_way(z[shared], design.basis), settings, table)
         self.option = settings.random or Random()
@@ -102,7 +103,7 @@ class RandomSizes(Fitting):
     def _estimate(self, rows: slice | Integers, start: Floats | None) -> RandomEstimate:
         variant, terms = self.settings.variant, self._terms
         return estimate_random(
-            self.z[rows],
+            self._z[rows],
             model="1" if variant.common_variance else "2",
             distribution=variant.distribution,
             covariates=None if terms is None else terms.to_numpy(dtype=float)[rows],
@@ -205,7 +206,7 @@ class OwnDispersions(Fitting):
 
     Parameters
     ----------
-    z, design, settings, table
+    design, settings, table
         See `Fitting`.
     group : Series, shape (J,)
         Group of each edition that shares a dispersion, indexed by edition.
@@ -218,24 +219,33 @@ class OwnDispersions(Fitting):
         If the table does not identify the dispersions.
     """
 
-    def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals, group: pd.Series) -> None:
-        super().__init__(z, design, settings, table)
+    def __init__(
+        self,
+        design: Design,
+        settings: Settings,
+        table: Surprisals,
+        group: pd.Series,
+        two_way: TwoWay | None = None,
+    ) -> None:
+        super().__init__(design, settings, table)
         self.group, self._code = group, pd.factorize(group)[0]
         _check_levels(settings, design, self._code)
         self._normal = settings.random is not None
-        observed = ~np.isnan(z)
-        self.used = np.ones(len(z), dtype=bool) if self._normal else observed.sum(axis=1) > 1
-        self._shared = z[self.used]
-        several = self._shared[observed[self.used].sum(axis=1) > 1]
-        check_residuals(solve_two_way(several, design.basis), settings, table)
-        self.unequal = self._estimate(slice(None), self._code)
+        several = self.observed.sum(axis=1) > 1
+        self.used = np.ones_like(several) if self._normal else several
+        shared = two_way or solve_two_way(self.z if several.all() else self.z[several], design.basis, overwrite=True)
+        check_residuals(shared, settings, table)
+        if self.used.sum() == several.sum():
+            self._shared = shared
+        self.unequal = self._estimate(self._shared, self._code)
         self.estimate = _expected_estimate(self.unequal)
-        self.residual_freedom = int((~np.isnan(self._shared)).sum()) - len(self._shared) - design.free + 1
+        self.residual_freedom = self._shared.cells - int(self.used.sum()) - design.free + 1
+        self.repeatable = isinstance(self.unequal.problem.likelihood, SizeTables)
         self._kept: tuple[bytes, SummedClusters] | None = None  # of the last clusters, which several sums ask for
 
-    def _estimate(self, rows: slice | Integers, group: Integers) -> UnequalEstimate:
+    def _estimate(self, table: Floats | TwoWay, group: Integers) -> UnequalEstimate:
         return estimate_unequal(
-            self._shared[rows],
+            table,
             model="1" if self.settings.variant.common_variance else "2",
             group=group,
             intents="normal" if self._normal else "flat",
@@ -245,7 +255,7 @@ class OwnDispersions(Fitting):
 
     def again(self, rows: Integers) -> Estimate:
         """Fit some of the intents; see `Fitting.again`."""
-        return _expected_estimate(self._estimate(rows, self._code))
+        return _expected_estimate(self._estimate(self._shared.z(rows), self._code))
 
     def joint(self, cluster: Integers) -> Clusters:
         """Return scores and information of levels and log-dispersions by cluster; see `Fitting.joint`."""
@@ -268,8 +278,23 @@ class OwnDispersions(Fitting):
         found.root = to_parameters @ found.root
         return found
 
+    @cached_property
+    def _shared(self) -> TwoWay:
+        """Model 1 of the used intents."""
+        return solve_two_way(self.z if self.used.all() else self.z[self.used], self.design.basis, overwrite=True)
+
+    def forget(self) -> None:
+        """Let go of the residuals of model 1; see `Fitting.forget`."""
+        likelihood = self.unequal.problem.likelihood
+        if isinstance(likelihood, SizeTables):
+            likelihood.table = None
+            self.__dict__.pop("_shared", None)
+
     def row_influence(self) -> Floats:
         """Return the influence of each intent; see `Fitting.row_influence`."""
+        likelihood = self.unequal.problem.likelihood
+        if isinstance(likelihood, SizeTables) and likelihood.table is None:
+            likelihood.table = self._shared
         influence: Floats = self.unequal.scores() @ self._to_influence.T
         return influence
 
@@ -328,7 +353,7 @@ class OwnDispersions(Fitting):
         rng, intents = generator(self.settings.seed), int(self.used.sum())
 
         def resample() -> tuple[UnequalEstimate, Floats]:
-            sample = self._estimate(rng.integers(intents, size=intents), self._code)
+            sample = self._estimate(self._shared.z(rng.integers(intents, size=intents)), self._code)
             return sample, sandwich_covariance(sample)
 
         return bootstrap_wald(self.unequal, resample, n_resamples=n_resamples)
@@ -341,7 +366,7 @@ class OwnDispersions(Fitting):
 def _ratio_p(table: Surprisals, design: Design, settings: Settings, log_likelihood: float, degrees: int) -> float:
     """Return the p-value of the likelihood ratio against one dispersion, from a fit with that."""
     group = pd.Series(0, index=table.editions)
-    common = OwnDispersions(log_bits(table, design), design, settings, table, group).unequal
+    common = OwnDispersions(design, settings, table, group).unequal
     return likelihood_ratio_p(log_likelihood, common.log_likelihood, degrees)
 
 

@@ -111,8 +111,8 @@ def jackknife_inflation(
 class ClusterJackknife(NamedTuple):
     r"""Jackknife covariances of difficulties from leaving out each cluster, of shape (U, U).
 
-    `about_estimate` is :math:`\sum_g (\hat c_{(g)} - \hat c)(\ldots)^\top`, in model 1 exactly CR3 of
-    `langdiff.regression.kernel.clusters`; `about_mean` is
+    `influence`, (G, U), is :math:`\hat c - \hat c_{(g)}`; the sum of its products, `about_estimate`, is in model 1
+    exactly CR3 of `langdiff.regression.kernel.clusters`; `about_mean` is
     :math:`\frac{G - 1}{G} \sum_g (\hat c_{(g)} - \bar c)(\ldots)^\top`, which is smaller. The first errs on the
     side of caution where clusters differ in size, and is the one to use: the estimates without one of a
     few large clusters have a mean that is not the estimate, and their distance from it is error, too.
@@ -120,6 +120,7 @@ class ClusterJackknife(NamedTuple):
 
     about_estimate: Floats
     about_mean: Floats
+    influence: Floats
 
 
 def cluster_jackknife(
@@ -145,7 +146,8 @@ def cluster_jackknife(
             )
         draws[g] = difficulties
     from_found, from_mean = draws - found, draws - draws.mean(axis=0)
-    return ClusterJackknife(from_found.T @ from_found, (1 - 1 / len(members)) * from_mean.T @ from_mean)
+    about_mean = (1 - 1 / len(members)) * from_mean.T @ from_mean
+    return ClusterJackknife(from_found.T @ from_found, about_mean, -from_found)
 
 
 def _members(cluster: Integers) -> list[Integers]:
@@ -190,7 +192,8 @@ class Sample:
 
     def __init__(self, fitting: Fitting, clusters: list[pd.Series], strata: pd.Series | None = None) -> None:
         self.fitting, self.design, used = fitting, fitting.design, fitting.used
-        self.observed, self.intents = ~np.isnan(fitting.z)[used], fitting.table.intents[used]
+        observed = fitting.observed
+        self.observed, self.intents = observed if used.all() else observed[used], fitting.table.intents[used]
         self.name = " and ".join(str(column.name) for column in clusters) or "intent"
         # the cluster of each intent, of one kind or of two that cross, and the labels
         self.kinds: list[Integers] = [np.asarray(pd.factorize(column[used])[0]) for column in clusters]

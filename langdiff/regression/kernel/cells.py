@@ -199,7 +199,7 @@ class CellLikelihood:
         """Return inverse square roots of the curvature, as scales for L-BFGS."""
         v, _, slope, narrowing = scale_of_cells(mu)
         n, w = self.two_way.cells_per_intent, 1 / v
-        normal_c = np.full(len(c), w.sum()) if self.two_way.mask is None else w @ self.two_way.mask
+        normal_c = self.two_way.over_columns(w)
         of_rows, of_c = self.curvatures(mu, c)
         of_scale = 2 * n * narrowing**2
         of_mu = slope**2 * np.maximum(of_rows, LEAST_CURVATURE * n * w) + of_scale
@@ -224,7 +224,7 @@ class CellLikelihood:
         for rows in self.blocks(c):
             x = self.two_way.less(rows, c)
             if self.two_way.mask is not None:
-                x[self.two_way.mask[rows] == 0] = np.nan
+                x[~self.two_way.mask[rows]] = np.nan
             quantiles[:, rows] = np.nanquantile(x, NEAR_QUANTILES, axis=1)
         best, least = mu, self.intent_values(mu, c) - LEAST_GAIN
         far = -np.log(np.expm1(FAR_VARIANCES))

@@ -26,7 +26,7 @@ from langdiff.base.tolerances import CELLS_AT_A_TIME
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.likelihood import RowInformation, Rows
-from langdiff.regression.kernel.two_way import blocks_of
+from langdiff.regression.kernel.two_way import add_products, blocks_of, whole
 
 Kind = Literal["CR0", "CR1", "CR2", "CR3"]
 POWER = {"CR2": 0.5, "CR3": 1.0}  # of 1 / (1 − x)
@@ -50,9 +50,8 @@ class Clusters(Protocol):
     def root(self) -> Floats:
         """W, shape (P, r): the inverse of the information is W Wᵀ."""
 
-    @property
-    def influences(self) -> Floats:
-        """A Wᵀ S_g, shape (G, Q): influences of the clusters without an adjustment, in the coordinates of `times`."""
+    def influences(self, block: slice) -> Floats:
+        """Return A Wᵀ S_g of some clusters, (n, Q): influences without an adjustment, in the coordinates of `times`."""
 
     @property
     def tolerance(self) -> float:
@@ -109,22 +108,28 @@ class RowClusters:
 
     def __init__(self, rows: RowInformation, cluster: Integers, basis: Floats | None = None) -> None:
         self._sort(rows, cluster)
-        total = self._rows.total
-        if basis is None:
-            self.root = inverse_root(total)
-        else:
-            self.root = basis @ inverse_root(basis.T @ total @ basis)
-        self._across, self._free = self.root @ self.root.T, basis is None
+        self._basis = basis
 
     @cached_property
-    def influences(self) -> Floats:
-        """Influences of the clusters without an adjustment, shape (G, J); see `Clusters`."""
-        return self._sums_of("score", self._across)
+    def root(self) -> Floats:
+        """W, shape (J, r); see `Clusters`."""
+        total, basis = self._rows.total, self._basis
+        return inverse_root(total) if basis is None else basis @ inverse_root(basis.T @ total @ basis)
+
+    @cached_property
+    def _across(self) -> Floats:
+        return np.asarray(self.root @ self.root.T)
+
+    def influences(self, block: slice) -> Floats:
+        """Return the influences of some clusters without an adjustment, shape (n, J); see `Clusters`."""
+        rows, starts = self._of(np.arange(block.start, block.stop))
+        influences: Floats = sums_of(rows.score, starts) @ self._across
+        return influences
 
     @property
     def many(self) -> bool:
         """Whether clusters are single rows and many, each with a minute share."""
-        return self._free and len(self.numbers) == self._rows.shape[0] >= MANY_ROWS
+        return self._basis is None and len(self.numbers) == self._rows.shape[0] >= MANY_ROWS
 
     @property
     def tolerance(self) -> float:  # noqa: D102 - see `Clusters`
@@ -142,25 +147,38 @@ class RowClusters:
             squares += np.einsum("ij,ij->j", weight, weight)
         return total**2 / squares
 
-    def at_once(self, power: float) -> Floats:
-        """Return influences with the first term of the adjustment by the diagonal of the information, (G, J).
+    def at_once(self, block: slice, power: float) -> Floats:
+        """Return scores of some rows with the first term of the adjustment by the diagonal of the information, (n, J).
 
         Shares of thousands of single rows are minute, and a product with a J × J matrix for each term is not.
         """
-        own, found = np.zeros(self._rows.shape[1]), np.empty(self._rows.shape)
-        parts = blocks_of(*self._rows.shape)
-        for block in parts:
+        score, weight, mixed = self._rows.of(block)
+        part = score / self._own
+        across = np.einsum("ij,ij->i", mixed, part)
+        part *= weight
+        part -= mixed * across[:, None]
+        part *= power
+        part += score
+        return part
+
+    @cached_property
+    def _own(self) -> Floats:
+        own = np.zeros(self._rows.shape[1])
+        for block in blocks_of(*self._rows.shape):
             own += self._rows.of(block).weight.sum(axis=0)
-        for block in parts:
-            score, weight, mixed = self._rows.of(block)
-            part = score / own
-            across = np.einsum("ij,ij->i", mixed, part)
-            part *= weight
-            part -= mixed * across[:, None]
-            part *= power
-            part += score
-            np.matmul(part, self._across, out=found[block])
-        return found
+        return own
+
+    def products(self, kind: Kind) -> Floats:
+        """Return the sum of the products of adjusted influences, shape (J, J), of which none is kept."""
+        editions = self._rows.shape[1]
+        gram = np.zeros((editions, editions), order="F")
+        if kind in POWER and self.many and editions > MANY_PARAMETERS:
+            for block in blocks_of(*self._rows.shape):
+                gram = add_products(gram, self.at_once(block, POWER[kind]))
+            return np.asarray(self._across @ whole(gram) @ self._across)
+        for block in self.blocks():
+            gram = add_products(gram, adjusted(self, block, self.influences(block), kind))
+        return whole(gram)
 
     def _sort(self, rows: RowInformation, cluster: Integers) -> None:
         """Sort the rows by cluster."""
@@ -172,15 +190,6 @@ class RowClusters:
             rows, code = RowInformation(rows.shape, lambda part: of(order[part])), code[order]
         self._rows = rows
         self._starts = np.searchsorted(code, np.arange(len(self.numbers) + 1))
-
-    def _sums_of(self, part: Literal["score", "weight"], across: Floats | None = None) -> Floats:
-        """Return the sums of scores or weights by cluster, times a matrix where one is given."""
-        found = np.empty((len(self.numbers), self._rows.shape[1]))
-        for block in self.blocks():
-            rows, starts = self._of(np.arange(block.start, block.stop))
-            sums = _sums(getattr(rows, part), starts)
-            found[block] = sums if across is None else sums @ across
-        return found
 
     def across(self, vectors: Floats) -> Floats:
         """Return vectors times the pseudo-inverse of the information; see `Clusters`."""
@@ -216,7 +225,7 @@ class RowClusters:
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters; see `Clusters`."""
         rows, starts = self._of(which)
-        shares = (self.root.T * _sums(rows.weight, starts)[:, None, :]) @ self.root
+        shares = (self.root.T * sums_of(rows.weight, starts)[:, None, :]) @ self.root
         across, single = rows.mixed @ self.root, np.diff(starts) == 1
         alone = across[starts[:-1][single]]
         shares[single] -= alone[:, :, None] * alone[:, None, :]
@@ -232,7 +241,7 @@ class RowClusters:
         of_rows = vectors if len(weight) == len(vectors) else np.repeat(vectors, np.diff(starts), axis=0)
         products = weight * of_rows
         products -= mixed * np.einsum("ij,ij->i", mixed, of_rows)[:, None]
-        return _sums(products, starts)
+        return sums_of(products, starts)
 
     def of_parameters(self, influences: Floats) -> Floats:
         """Return the influences themselves; see `Clusters`."""
@@ -244,7 +253,7 @@ class RowClusters:
         shares = np.empty((len(self.numbers), len(along)))
         for block in self.blocks():
             (_, weight, mixed), starts = self._of(np.arange(block.start, block.stop))
-            shares[block] = _sums(weight @ (along**2).T - (mixed @ along.T) ** 2, starts)
+            shares[block] = sums_of(weight @ (along**2).T - (mixed @ along.T) ** 2, starts)
         return shares
 
 
@@ -265,8 +274,13 @@ class SummedClusters:
         self.numbers = np.arange(len(scores))
         _check_number(self.numbers)
         self.root = inverse_root(information.sum(axis=0))
-        self.influences = scores @ self.root
+        self._influences = scores @ self.root
         self._shares = self.root.T @ information @ self.root
+
+    def influences(self, block: slice) -> Floats:
+        """Return the influences of some clusters without an adjustment; see `Clusters`."""
+        influences: Floats = self._influences[block]
+        return influences
 
     def blocks(self) -> list[slice]:
         """Return one slice with all clusters; see `Clusters`."""
@@ -306,10 +320,10 @@ def sums_by_cluster(rows: Floats, cluster: Integers) -> Floats:
     """Sum rows by cluster, each numbered from 0 to G − 1, (I, P) → (G, P)."""
     count = np.bincount(cluster)
     ordered = rows if (np.diff(cluster) >= 0).all() else rows[np.argsort(cluster, kind="stable")]
-    return _sums(ordered, np.append(0, np.cumsum(count)))
+    return sums_of(ordered, np.append(0, np.cumsum(count)))
 
 
-def _sums(rows: Floats, starts: Integers) -> Floats:
+def sums_of(rows: Floats, starts: Integers) -> Floats:
     """Sum the rows of each cluster, (I, …) → (G, …)."""
     if len(starts) - 1 == len(rows):
         return rows
@@ -350,40 +364,46 @@ def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
     With one row per cluster this is the plain sandwich. A cluster without which editions could not be compared has no
     error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such clusters first.
     """
-    influences, n_clusters = adjusted_influences(clusters, kind), len(clusters.numbers)
-    covariance: Floats = influences.T @ influences * (n_clusters / (n_clusters - 1) if kind == "CR1" else 1.0)
+    factor = len(clusters.numbers) / (len(clusters.numbers) - 1) if kind == "CR1" else 1.0
+    if isinstance(clusters, RowClusters):
+        return factor * clusters.products(kind)
+    influences = adjusted_influences(clusters, kind)
+    covariance: Floats = factor * (influences.T @ influences)
     return covariance
 
 
 def adjusted_influences(clusters: Clusters, kind: Kind) -> Floats:
     """Return the influence W f(C_g) Wᵀ S_g of each cluster on the parameters, shape (G, P)."""
+    parts = clusters.blocks()
     if kind in POWER and isinstance(clusters, RowClusters) and clusters.many and len(clusters.root) > MANY_PARAMETERS:
-        return clusters.at_once(POWER[kind])
-    return clusters.of_parameters(adjusted(clusters, clusters.influences, kind))
+        return np.concatenate([clusters.across(clusters.at_once(block, POWER[kind])) for block in parts])
+    return clusters.of_parameters(
+        np.concatenate([adjusted(clusters, block, clusters.influences(block), kind) for block in parts])
+    )
 
 
-def adjusted(clusters: Clusters, vectors: Floats, kind: Kind) -> Floats:
-    """Return A f(C_g) v for a vector A v of each cluster, (G, Q) → (G, Q); see `Clusters.axes`."""
+def adjusted(clusters: Clusters, block: slice, vectors: Floats, kind: Kind) -> Floats:
+    """Return A f(C_g) v for a vector A v of each cluster of a block, (n, Q) → (n, Q); see `Clusters.axes`."""
     if kind not in POWER:
         return vectors
-    power, width = POWER[kind], vectors.shape[1]
-    result, slow = np.empty_like(vectors), np.ones(len(vectors), dtype=bool)
-    if len(vectors) > FEW_CLUSTERS or width > MANY_PARAMETERS:
+    power, width, slow = POWER[kind], vectors.shape[1], np.ones(len(vectors), dtype=bool)
+    result = np.empty_like(vectors)
+    if len(clusters.numbers) > FEW_CLUSTERS or width > MANY_PARAMETERS:
         most = MOST_TERMS if width <= MANY_PARAMETERS else MORE_TERMS
-        for block in clusters.blocks():
-            result[block], slow[block] = _series(clusters, block, vectors[block], power, most)
+        result, slow = _series(clusters, block, vectors, power, most)
     if not slow.any():
         return result
     rank = clusters.axes.shape[1]
-    for g in np.array_split(np.flatnonzero(slow), 1 + slow.sum() * rank**2 // CELLS_AT_A_TIME):
-        if not len(g):
+    for some in np.array_split(np.flatnonzero(slow), 1 + slow.sum() * rank**2 // CELLS_AT_A_TIME):
+        if not len(some):
             continue
         # f(C) v = v + Σ_k a_k (f(λ_k) − 1)/λ_k a_kᵀ C v, for eigenvectors a_k; at λ = 0 the ratio is the power
+        g = block.start + some
         values, along = shares_by_axis(clusters, g)
         none = np.abs(values) < NO_INFORMATION
         ratio = np.where(none, power, np.expm1(-power * np.log1p(-values)) / np.where(none, 1.0, values))
-        parts = ratio * np.einsum("gpr,gp->gr", along, clusters.times(g, vectors[g]) @ clusters.axes)
-        result[g] = vectors[g] + np.einsum("gpr,gr->gp", along, parts) @ clusters.axes.T
+        parts = ratio * np.einsum("gpr,gp->gr", along, clusters.times(g, vectors[some]) @ clusters.axes)
+        result[some] = vectors[some] + np.einsum("gpr,gr->gp", along, parts) @ clusters.axes.T
     return result
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError, listing
 
+ROWS_AT_A_TIME = 2**10
 REACHING = 64  # editions whose neighbours are sought at once
 
 
@@ -65,12 +66,16 @@ def weakly_joined(observed: Booleans) -> Integers:
     >>> weakly_joined(np.array([[True, True, False], [True, True, False], [False, True, True]]))
     array([0, 0, 1])
     """
-    cells, labels = observed.astype(np.float32), np.full(observed.shape[1], -1)
+    labels = np.full(observed.shape[1], -1)
     while (labels < 0).any():
         edge = np.flatnonzero(labels < 0)[:1]
         labels[edge] = number = labels.max() + 1
         while len(edge) and (labels < 0).any():  # a few editions at first, which in most tables reach all others
-            joined = (cells[:, edge[:REACHING]].T @ cells > 1).any(axis=0) & (labels < 0)
+            common = np.zeros((len(edge[:REACHING]), len(labels)), np.float32)
+            for start in range(0, len(observed), ROWS_AT_A_TIME):
+                cells = observed[start : start + ROWS_AT_A_TIME].astype(np.float32)
+                common += cells[:, edge[:REACHING]].T @ cells
+            joined = (common > 1).any(axis=0) & (labels < 0)
             edge = np.concatenate([edge[REACHING:], np.flatnonzero(joined)])
             labels[joined] = number
     return labels

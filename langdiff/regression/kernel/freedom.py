@@ -31,6 +31,7 @@ from langdiff.regression.kernel.clusters import (
     inverse_root,
     shares_by_axis,
     sums_by_cluster,
+    sums_of,
 )
 from langdiff.regression.kernel.likelihood import RowInformation
 from langdiff.regression.kernel.two_way import EliminatedInformation
@@ -168,10 +169,6 @@ class ColumnClusters(RowClusters):
         self._information = information
         if self._information.by_intents:
             self.cells_at_a_time = ROWS * rows.shape[1]
-        sums = self._sums_of("score")
-        for start in range(0, len(sums), ROWS):
-            sums[start : start + ROWS] = self._information.solve(sums[start : start + ROWS])
-        self.influences = sums
 
     @property
     def many(self) -> bool:
@@ -184,9 +181,14 @@ class ColumnClusters(RowClusters):
         return ROUGH if self._information.by_intents else SERIES_TOLERANCE
 
     @cached_property
-    def root(self) -> Floats:  # type: ignore[override]  # an attribute there
+    def root(self) -> Floats:
         """The root of the inverse, which few and large clusters need."""
         return inverse_root(self._rows.total)
+
+    def influences(self, block: slice) -> Floats:
+        """Return the influences of some clusters without an adjustment; see `Clusters`."""
+        rows, starts = self._of(np.arange(block.start, block.stop))
+        return self._information.solve(sums_of(rows.score, starts))
 
     def across(self, vectors: Floats) -> Floats:
         """Return vectors times the inverse information; see `Clusters`."""

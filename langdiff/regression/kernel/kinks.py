@@ -25,7 +25,7 @@ import numpy as np
 from scipy.optimize import lsq_linear, minimize
 from scipy.special import expit
 
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, scale_of_cells
 from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.kernel.optimizers import Optimum
@@ -104,7 +104,7 @@ class Kinks:
         self.table, self.rounded, self.restricted, self.most = two_way, rounded, restricted, max_iterations
         intents, editions = two_way.residual.shape
         self.basis = np.eye(editions) if two_way.design is None else two_way.design
-        self.mask: Booleans | None = None if two_way.mask is None else two_way.mask > 0
+        self.mask = two_way.mask
         self.weight = two_way.cells_per_intent - restricted
         rows = max(1, 2**16 // editions)
         self._blocks = [slice(start, start + rows) for start in range(0, intents, rows)]

@@ -151,10 +151,7 @@ class ScaleFreeLikelihood:
         level = b.mean()  # μ and c differ from model 1's m and d by a constant, which a + b is better without
         a, b = location - table.intent_effect + level, b - level
         cross = table.residual @ b
-        if table.mask is None:
-            row_b, row_bb = b.sum(), b @ b
-        else:
-            row_b, row_bb = (table.mask @ np.column_stack([b, b * b])).T
+        row_b, row_bb = table.over_rows(np.column_stack([b, b * b])).T
         n = table.cells_per_intent
         square: Floats = self._row_square - 2 * cross + row_bb + a * (2 * row_b + n * a)
         return _Row(v, expit(-mu), location, -n * a - row_b, square), a, b
@@ -184,10 +181,7 @@ class ScaleFreeLikelihood:
     def _gradient_in_c(self, w: Floats, a: Floats, b: Floats) -> Floats:
         """Return minus the column sums of w·r, r = E − a − b."""
         table = self.two_way
-        if table.mask is None:
-            of_a, of_b = w @ a, w.sum()
-        else:
-            of_a, of_b = np.vstack([w * a, w]) @ table.mask
+        of_a, of_b = table.over_columns(np.column_stack([w * a, w])).T
         of_c: Floats = of_a + of_b * b - w @ table.residual
         return of_c
 
@@ -378,7 +372,7 @@ class ScaleFreeLikelihood:
         row, _, _ = self._rows(mu, c)
         n, w, p = table.cells_per_intent, 1 / row.v, row.p
         of_mu = np.maximum(self._expected_curvature(row), self._curvature(row))
-        of_c = np.full(len(c), w.sum()) if table.mask is None else w @ table.mask
+        of_c = table.over_columns(w)
         if table.design is not None:
             of_c = of_c @ table.design**2
         of_k = float(np.sum(0.25 * n * p**2 * w + 0.5 * self.log_weight * (p * w) ** 2))

@@ -16,7 +16,7 @@ Columns. If errors are alike within the values of a column that are not the unit
 those by units, and more than where values change places.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -25,7 +25,7 @@ from scipy.special import ndtr
 from langdiff.base.seeds import generator
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.clusters import sums_by_cluster
-from langdiff.regression.kernel.two_way import add_products, blocks, whole
+from langdiff.regression.kernel.two_way import add_products, blocks_of, whole
 
 LAGS = 5
 PERMUTATIONS, COMPONENTS = 199, 10
@@ -33,6 +33,17 @@ DOUBTED_EFFECT = 1.25  # times the variance by units, from which a column is dou
 FEWEST_OF_EDITION = 20  # cells; residuals of an edition with fewer are nearly fitted to 0
 FEWEST_CELLS = 3  # of a row whose squared residuals say which edition has more noise
 RANK_TOLERANCE = 1e-10
+
+
+class Residuals(Protocol):
+    """Residuals within rows, 0 in missing cells, an array or made for the rows that are asked for."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Numbers of rows and editions."""
+
+    def __getitem__(self, rows: slice, /) -> Floats:
+        """Return the residuals of some rows, shape (R, J)."""
 
 
 class Tested(NamedTuple):
@@ -63,7 +74,7 @@ def residuals_within_rows(z: Floats, c: Floats) -> Floats:
     return residual
 
 
-def likeness_of_neighbours(residual: Floats, variance: Floats | None = None) -> Tested:
+def likeness_of_neighbours(residual: Residuals, variance: Floats | None = None) -> Tested:
     """Test whether neighbouring rows have residuals that are more alike than those of distant ones.
 
     Parameters
@@ -91,7 +102,7 @@ def likeness_of_neighbours(residual: Floats, variance: Floats | None = None) -> 
     n_rows, n_editions = residual.shape
     most, scale = min(n_editions - 1, n_rows // 10), 1 / np.sqrt(np.ones(n_rows) if variance is None else variance)
     total, gram = np.zeros(n_editions), np.zeros((n_editions, n_editions), order="F")
-    for rows in blocks(residual):
+    for rows in blocks_of(n_rows, n_editions):
         part = residual[rows] * scale[rows, None]
         total += part.sum(axis=0)
         gram = add_products(gram, part)
@@ -103,7 +114,7 @@ def likeness_of_neighbours(residual: Floats, variance: Floats | None = None) -> 
         return Tested(float("nan"), float("nan"))
     axes, rank = axes[:, known] * np.sqrt(n_rows / squares[known]), int(known.sum())
     products, before = np.minimum(np.arange(n_rows), LAGS) * rank / n_rows, np.zeros((LAGS, rank))
-    for rows in blocks(residual):
+    for rows in blocks_of(n_rows, n_editions):
         vectors = np.vstack([before, (residual[rows] * scale[rows, None] - mean) @ axes])
         last = len(vectors) - LAGS
         for lag in range(1, LAGS + 1):
@@ -174,7 +185,7 @@ class NoiseParts(NamedTuple):
 
 
 def noise_parts(
-    residual: Floats,
+    residual: Residuals,
     observed: Booleans | None,
     variance: Floats,
     cluster: Integers | None,
@@ -205,15 +216,19 @@ def noise_parts(
     >>> noise_parts(noise, None, np.ones(300), None).mean.round(1).tolist()
     [-0.5, -0.6, -0.3, 1.4]
     """
-    squared, there_are = _squared(residual, observed, variance, slice(None))
-    units = np.arange(len(residual))
-    if group is not None:
-        member = np.eye(group.max() + 1)[group]
-        squared = squared @ member
-        there_are = there_are * member.sum(axis=0) if observed is None else there_are @ member
-    if cluster is not None:
-        units, code = np.unique(cluster, return_inverse=True)
-        squared, there_are = sums_by_cluster(squared, code), sums_by_cluster(there_are, code)
+    member = None if group is None else np.eye(group.max() + 1)[group]
+    units, code = np.unique(np.arange(residual.shape[0]) if cluster is None else cluster, return_inverse=True)
+    width = residual.shape[1] if member is None else member.shape[1]
+    squared, there_are = np.zeros((len(units), width)), np.zeros((len(units), 1 if observed is None else width))
+    if member is not None and observed is None:
+        there_are = np.zeros_like(squared)
+    for rows in blocks_of(*residual.shape):
+        part, there = _squared(residual, observed, variance, rows)
+        if member is not None:
+            part, there = part @ member, there * member.sum(axis=0) if observed is None else there @ member
+        found, of_rows = np.unique(code[rows], return_inverse=True)
+        squared[found] += sums_by_cluster(part, of_rows)
+        there_are[found] += sums_by_cluster(there, of_rows)
     cells = there_are.sum(axis=0)
     there = np.broadcast_to(cells >= FEWEST_OF_EDITION, squared.shape[1:])
     if there.sum() <= (FEWEST_CELLS - 1 if group is None else 1) or not squared.any():
@@ -225,14 +240,15 @@ def noise_parts(
     return NoiseParts(parts.sum(axis=0), parts, there_are / cells, every, units)
 
 
-def _squared(residual: Floats, observed: Booleans | None, variance: Floats, rows: slice) -> tuple[Floats, Floats]:
+def _squared(residual: Residuals, observed: Booleans | None, variance: Floats, rows: slice) -> tuple[Floats, Floats]:
     """Return squared residuals of rows against the others' in each row, and their cells, (R, J) or (R, 1).
 
     Rows with fewer than three cells, whose squared residuals are alike, have none.
     """
-    there: Floats = np.ones((len(residual[rows]), 1)) if observed is None else observed[rows].astype(float)
-    counts = there.sum(axis=1) * residual.shape[1] if observed is None else there.sum(axis=1)
-    told, squared = counts >= FEWEST_CELLS, residual[rows] ** 2
+    squared = residual[rows] ** 2
+    there: Floats = np.ones((len(squared), 1)) if observed is None else observed[rows].astype(float)
+    counts = there.sum(axis=1) * (squared.shape[1] if observed is None else 1)
+    told = counts >= FEWEST_CELLS
     squared *= (told / (variance[rows] * (1 - 1 / np.maximum(counts, 2))))[:, None]
     squared -= (squared.sum(axis=1) / np.maximum(counts, 1))[:, None]
     if not told.all():
@@ -248,17 +264,17 @@ class NoiseOfRows(NamedTuple):
     cells: Floats
 
 
-def noise_of_rows(residual: Floats, observed: Booleans | None, variance: Floats) -> NoiseOfRows:
+def noise_of_rows(residual: Residuals, observed: Booleans | None, variance: Floats) -> NoiseOfRows:
     """Return what `noise_parts` tells of independent rows without keeping their parts."""
-    editions = residual.shape[1]
+    intents, editions = residual.shape
     total, cells = np.zeros((2, editions))
-    for rows in blocks(residual):
+    for rows in blocks_of(intents, editions):
         squared, there = _squared(residual, observed, variance, rows)
         total += squared.sum(axis=0)
         cells += there.sum(axis=0)
     enough = (cells >= FEWEST_OF_EDITION).all()
     mean, gram = total / np.where(enough, cells, np.nan), np.zeros((editions, editions), order="F")
-    for rows in blocks(residual) if enough else ():
+    for rows in blocks_of(intents, editions) if enough else ():
         part, there = _squared(residual, observed, variance, rows)
         part -= mean * there
         part /= cells

@@ -21,10 +21,12 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
 from langdiff.base.tolerances import CELLS_AT_A_TIME, TOLERANCE_OF_ROOTS
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import DataError
 
 WIDE = 2000  # editions above which no matrix of editions × editions is made
+MANY_CELLS = 2**20  # of a table with holes, from which L is made in single precision and steps are refined
+REFINED, MOST_REFINEMENTS = 1e-14, 12  # part of an effect that the last refinement adds; their number
 MOST_STEPS = 100  # of a search
 SINGULAR = 1e-10  # of the information on one edition, below which the constant has none
 
@@ -102,7 +104,7 @@ class TwoWay:
         d, nats, with mean 0.
     residual : ndarray, shape (I, J)
         z − m − d; 0 in missing cells.
-    mask : ndarray of 0.0 and 1.0, shape (I, J), or None
+    mask : ndarray of bool, shape (I, J), or None
         Observed cells; None if all are.
     cells_per_intent, cells_per_edition : ndarray, shapes (I,) and (J,)
         Counts of observed cells.
@@ -119,7 +121,7 @@ class TwoWay:
     intent_effect: Floats
     edition_effect: Floats
     residual: Floats
-    mask: Floats | None
+    mask: Booleans | None
     cells_per_intent: Floats
     cells_per_edition: Floats
     sum_of_squares: float
@@ -150,8 +152,44 @@ class TwoWay:
     @property
     def total(self) -> float:
         """Sum of the log surprisals, Σz."""
-        effects = self.cells_per_intent @ self.intent_effect + self.cells_per_edition @ self.edition_effect
-        return float(effects + self.residual.sum())
+        return float(self.cells_per_intent @ self.intent_effect + self.cells_per_edition @ self.edition_effect)
+
+    def z(self, rows: slice | Integers) -> Floats:
+        """Return the log surprisals of some rows, NaN where missing, shape (R, J)."""
+        z = self.less(rows, np.zeros(len(self.edition_effect)))
+        if self.mask is not None:
+            z[~self.mask[rows]] = np.nan
+        return z
+
+    def within(self, rows: slice | Integers, c: Floats) -> Floats:
+        """Return z − c of some rows less their means, 0 where missing, shape (R, J)."""
+        b = c - self.edition_effect
+        residual: Floats = self.residual[rows] - (b - b.mean())
+        if self.mask is not None:
+            residual *= self.mask[rows]
+            residual -= (residual.sum(axis=1) / self.cells_per_intent[rows])[:, None]
+            residual *= self.mask[rows]
+        return residual
+
+    def over_rows(self, by_edition: Floats) -> Floats:
+        """Return sums of quantities by edition over each row's observed cells, (J, …) → (I, …)."""
+        count = len(self.residual)
+        if self.mask is None:
+            return np.broadcast_to(by_edition.sum(axis=0), (count, *by_edition.shape[1:])).copy()
+        sums = np.empty((count, *by_edition.shape[1:]))
+        for rows in blocks(self.residual):
+            sums[rows] = self.mask[rows].astype(float) @ by_edition
+        return sums
+
+    def over_columns(self, by_intent: Floats) -> Floats:
+        """Return sums of quantities by intent over each column's observed cells, (I, …) → (J, …)."""
+        sums = np.zeros((len(self.edition_effect), *by_intent.shape[1:]))
+        if self.mask is None:
+            sums += by_intent.sum(axis=0)
+            return sums
+        for rows in blocks(self.residual):
+            sums += self.mask[rows].T.astype(float) @ by_intent[rows]
+        return sums
 
     @property
     def cells(self) -> int:
@@ -165,7 +203,7 @@ class TwoWay:
         return int(self.cells - intents - free + 1)
 
 
-def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False) -> TwoWay:
+def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False, overwrite: bool = False) -> TwoWay:
     r"""Fit intent and edition effects by ordinary least squares, exactly.
 
     Eliminating m from the normal equations leaves the Laplacian of the graph of editions, in which
@@ -182,6 +220,8 @@ def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False
         See `TwoWay`.
     wide : bool
         See `TwoWay`.
+    overwrite : bool
+        Whether the residuals may take the place of z.
 
     Returns
     -------
@@ -193,44 +233,64 @@ def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False
     >>> (fit.edition_effect / np.log(2)).round(12)
     array([-0.5,  0.5])
     """
-    observed = ~np.isnan(z)
-    intents, editions = z.shape
-    if observed.all():
-        mask = None
-        per_intent, per_edition = np.full(intents, float(editions)), np.full(editions, float(intents))
-        residual = z.copy()
-    else:
-        mask = observed.astype(float)
-        per_intent, per_edition = mask.sum(axis=1), mask.sum(axis=0)
-        residual = np.where(observed, z, 0.0)
+    (intents, editions), parts = z.shape, blocks(z)
+    residual = z if overwrite else z.copy()
+    observed = np.isnan(residual)
+    np.logical_not(observed, out=observed)
+    mask = None if observed.all() else observed
+    per_intent, per_edition = np.full(intents, float(editions)), np.full(editions, float(intents))
+    if mask is not None:
+        for rows in parts:
+            residual[rows][~mask[rows]] = 0.0
+        per_intent, per_edition = mask.sum(axis=1, dtype=float), _column_sums(mask)
     information = None
     if wide and mask is not None and design is None and editions > WIDE:
         information = EliminatedInformation(per_edition, mask / np.sqrt(per_intent)[:, None])
-    solve = _solver(mask, per_intent, per_edition, design, information)
-    m = np.zeros(intents)
-    d = np.zeros(editions)
-    for _ in range(2):  # the second round is iterative refinement: it removes the rounding of the first
-        step_m = residual.sum(axis=1) / per_intent
-        _take_out(residual, mask, step_m[:, None])
-        step_d = solve(residual.sum(axis=0))
-        step_d -= step_d.mean()
-        _take_out(residual, mask, step_d[None, :])
-        step = residual.sum(axis=1) / per_intent
-        _take_out(residual, mask, step[:, None])
-        m += step_m + step
-        d += step_d
+    rough = mask is not None and z.size > MANY_CELLS
+    solve = _solver(mask, per_intent, per_edition, design, information, np.float32 if rough else np.float64)
+    m, d = np.zeros(intents), np.zeros(editions)
+
+    def take_out(of_editions: Floats) -> Floats:
+        """Take an effect of editions, and what is then the mean of each row, out of the residuals; sum them."""
+        sums = np.zeros(editions)
+        for rows in parts:
+            part = residual[rows]
+            part -= of_editions if mask is None else of_editions * mask[rows]
+            step = part.sum(axis=1) / per_intent[rows]
+            m[rows] += step
+            part -= step[:, None] if mask is None else step[:, None] * mask[rows]
+            sums += part.sum(axis=0)
+        return sums
+
+    sums = take_out(np.zeros(editions))
+    for _ in range(MOST_REFINEMENTS if rough else 2):  # the second round removes the rounding of the first
+        step = solve(sums)
+        step -= step.mean()
+        d += step
+        sums = take_out(step)
+        if rough and np.abs(step).max() <= REFINED * np.abs(d).max():
+            break
     square = float(np.vdot(residual, residual))
     return TwoWay(m, d, residual, mask, per_intent, per_edition, square, design, wide, information)
 
 
+def _column_sums(mask: Booleans) -> Floats:
+    """Return the numbers of observed cells by edition, shape (J,)."""
+    sums = np.zeros(mask.shape[1])
+    for rows in blocks(mask):
+        sums += mask[rows].sum(axis=0)
+    return sums
+
+
 def _solver(
-    mask: Floats | None,
+    mask: Booleans | None,
     per_intent: Floats,
     per_edition: Floats,
     design: Floats | None,
     information: EliminatedInformation | None,
+    kind: type[np.floating],
 ) -> Callable[[Floats], Floats]:
-    """Return the solution d of L d = b as a function of b, which sums to 0."""
+    """Return the solution d of L d = b as a function of b, which sums to 0, with L in some precision."""
     editions = len(per_edition)
     if mask is None and design is None:
         return lambda sums: sums / per_edition
@@ -239,7 +299,7 @@ def _solver(
     laplacian = np.diag(per_edition) - (
         np.full((editions, editions), len(per_intent) / editions)
         if mask is None
-        else weighted_gram(mask, 1 / per_intent)
+        else weighted_gram(mask, 1 / per_intent, kind)
     )
     # L + c 11'/J is positive definite; as b sums to 0, its solution has mean 0 and solves L d = b
     definite = laplacian + per_edition.mean() / editions
@@ -249,7 +309,7 @@ def _solver(
     return lambda sums: np.asarray(design @ cho_solve(factor, design.T @ sums))
 
 
-def weighted_gram(mask: Floats, weights: Floats, kind: type[np.floating] = np.float64) -> Floats:
+def weighted_gram(mask: Booleans, weights: Floats, kind: type[np.floating] = np.float64) -> Floats:
     """Return Mᵀ diag(weights) M, shape (J, J), computed by blocks of rows in some precision."""
     gram = np.zeros((mask.shape[1], mask.shape[1]), kind, order="F")
     for rows in blocks(mask):
@@ -272,7 +332,7 @@ def whole(gram: Floats) -> Floats:
     return found
 
 
-def blocks(table: Floats, cells: int = CELLS_AT_A_TIME) -> list[slice]:
+def blocks(table: Floats | Booleans, cells: int = CELLS_AT_A_TIME) -> list[slice]:
     """Return slices of rows, of about a number of cells each, so that temporary arrays stay small."""
     intents, editions = table.shape
     return blocks_of(intents, editions, cells)
@@ -282,13 +342,6 @@ def blocks_of(intents: int, editions: int, cells: int = CELLS_AT_A_TIME) -> list
     """Return slices of rows of a table of some size; see `blocks`."""
     rows = max(1, cells // editions)
     return [slice(start, min(start + rows, intents)) for start in range(0, intents, rows)]
-
-
-def _take_out(residual: Floats, mask: Floats | None, effect: Floats) -> None:
-    """Subtract an effect of rows, shape (I, 1), or of columns, shape (1, J), from the observed cells, in place."""
-    for rows in blocks(residual):
-        part = effect[rows] if len(effect) > 1 else effect
-        residual[rows] -= part if mask is None else part * mask[rows]
 
 
 def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Floats, *, rough: bool = False) -> Floats:
@@ -312,7 +365,7 @@ def eliminated_information(table: TwoWay, of_c: Floats, mixed: Floats, of_mu: Fl
         complete: Floats = of_c.sum() * np.eye(editions) - float(np.sum(mixed**2 / of_mu))
         return complete
     kind = np.float32 if rough and table.mask.size > CELLS_AT_A_TIME else np.float64
-    information: Floats = np.diag(of_c @ table.mask) - weighted_gram(table.mask, mixed**2 / of_mu, kind)
+    information: Floats = np.diag(table.over_columns(of_c)) - weighted_gram(table.mask, mixed**2 / of_mu, kind)
     return information
 
 

@@ -188,7 +188,12 @@ def fit_outcomes(
         source = there.source
     options = _check_options(outcomes, model, by, formula, labels, source, errors, n_resamples, seed)
     if options.structure.likelihood.of_scores:
-        refused = {"by": by, "formula": formula, "interaction": interaction, "additive": additive or None}
+        refused: dict[str, object] = {
+            "by": by,
+            "formula": formula,
+            "interaction": interaction,
+            "additive": additive or None,
+        }
         refused |= {"chance": None if chance == "auto" else chance, "allow_unlinked": allow_unlinked or None}
         return _fit_scores(outcomes, options, refused)
     found_columns = prepare_columns(
@@ -250,7 +255,7 @@ def fit_outcomes(
     )
 
 
-def _fit_scores(outcomes: Outcomes, options: _Options, refused: dict[str, Any]) -> OutcomeFit:
+def _fit_scores(outcomes: Outcomes, options: _Options, refused: dict[str, object]) -> OutcomeFit:
     """Fit a model of scores, ratings or counts."""
     structure = options.structure
     if options.errors != "sandwich":

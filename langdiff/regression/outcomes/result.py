@@ -15,7 +15,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.columns import words_of_chance
-from langdiff.regression.outcomes.crossed import DIFFICULTIES, Crossed, expected_rates
+from langdiff.regression.outcomes.crossed import Crossed, expected_rates
 from langdiff.regression.outcomes.design import ItemDesign, design_items
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.inference import (
@@ -29,7 +29,7 @@ from langdiff.regression.outcomes.inference import (
     LikelihoodsCompared,
     part_of,
 )
-from langdiff.regression.outcomes.likelihoods import Structure, saved_model
+from langdiff.regression.outcomes.likelihoods import DIFFICULTIES, Structure, saved_model
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence

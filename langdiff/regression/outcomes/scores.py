@@ -98,10 +98,11 @@ def estimate_scores(outcomes: Outcomes, units: ItemUnits) -> ScoreEstimate:
 
 def _warn_of_ends(rates: pd.DataFrame) -> None:
     """Warn of columns of scores that are nearly all at an end of [0, 1]."""
-    if rates.min(axis=None) < 0 or rates.max(axis=None) > 1:
+    y = rates.to_numpy(dtype=float)
+    if np.nanmin(y) < 0 or np.nanmax(y) > 1:
         return
-    most = np.maximum((rates == 0).sum(), (rates == 1).sum()) / rates.notna().sum()
-    ends = most.index[most > AT_AN_END]
+    most = np.maximum((y == 0).sum(axis=0), (y == 1).sum(axis=0)) / (~np.isnan(y)).sum(axis=0)
+    ends = rates.columns[most > AT_AN_END]
     if len(ends):
         warn(
             f"{len(ends)} column(s) have more than {100 * AT_AN_END:g} % of scores at 0 or at 1: {listing(ends)}. "

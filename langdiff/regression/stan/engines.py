@@ -172,14 +172,14 @@ def _talking_failures(what: str) -> Iterator[None]:
         raise SolverError(f"CmdStan could not {what}: {' '.join(lines)}") from error
 
 
-def install_cmdstan(*, version: str | None = None, folder: Path | None = None, cores: int = 1) -> Path:
+def install_cmdstan(*, version: str | None = None, folder: Path | None = None) -> Path:
     """Download and build CmdStan; this takes minutes, a network and a C++ compiler."""
     import cmdstanpy
 
     advice = "check the network connection, and that a C++ compiler and make are installed."
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            done = cmdstanpy.install_cmdstan(version=version, dir=None if folder is None else str(folder), cores=cores)
+            done = cmdstanpy.install_cmdstan(version=version, dir=None if folder is None else str(folder), cores=2)
     except Exception as error:  # its own, urllib's, tarfile's, subprocess's
         raise SolverError(f"CmdStan could not be installed ({' '.join(str(error).split())}): {advice}") from error
     if not done:

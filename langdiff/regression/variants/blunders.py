@@ -19,7 +19,7 @@ from scipy.special import expit, ndtri
 
 from langdiff.base.signature import name_of_number
 from langdiff.base.tolerances import CELLS_WITH_DENSITIES, TOLERANCE
-from langdiff.base.types import Floats
+from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, option, words
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, Cells, NormalCells, SecondDerivatives
 from langdiff.regression.kernel.likelihood import mu_at_mean
@@ -227,19 +227,19 @@ class Blunders(Variant):
         v = np.logaddexp(0.0, -optimum.mu)
         inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
         kept, squares = self._kept(two_way, optimum)
-        table = replace(two_way, mask=kept, cells_per_intent=kept.sum(axis=1))
+        table = replace(two_way, mask=kept, cells_per_intent=kept.sum(axis=1, dtype=float))
         inflation *= float(squares @ v) / kept.sum()
         return covariance_of(table, optimum, *self.exact().information(), inflation)
 
-    def _kept(self, two_way: TwoWay, optimum: Optimum) -> tuple[Floats, Floats]:
+    def _kept(self, two_way: TwoWay, optimum: Optimum) -> tuple[Booleans, Floats]:
         """Return an indicator of the cells without noise, (I, J), and the row sums of squared slopes in x, (I,)."""
         cells = SparseCells(self.scale)
         likelihood = CellLikelihood(two_way, cells)
-        kept, squares = np.empty_like(two_way.residual), np.empty_like(optimum.mu)
+        kept, squares = np.empty(two_way.residual.shape, dtype=bool), np.empty_like(optimum.mu)
         for rows in likelihood.blocks(optimum.c):
             x, mu = likelihood.two_way.less(rows, optimum.c), optimum.mu[rows, None]
-            observed = 1.0 if two_way.mask is None else two_way.mask[rows]
-            kept[rows] = (cells.noise(x, mu) == 0) * observed
+            observed = True if two_way.mask is None else two_way.mask[rows]
+            kept[rows] = (cells.noise(x, mu) == 0) & observed
             squares[rows] = (cells.cells(x, mu).of_x ** 2 * observed).sum(axis=1)
         return kept, squares
 

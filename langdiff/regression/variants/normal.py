@@ -133,7 +133,7 @@ class LogNormal(Normal):
         residual, mask, root = two_way.residual, two_way.mask, np.sqrt(two_way.cells_per_intent)
 
         def of(rows: slice | Integers) -> Rows:
-            there = np.ones_like(residual[rows]) if mask is None else mask[rows]
+            there = np.ones_like(residual[rows]) if mask is None else mask[rows].astype(float)
             return Rows(residual[rows], there, there / root[rows, None])
 
         return RowInformation(residual.shape, of)

@@ -62,10 +62,6 @@ class RelatednessComparison(Result):
     left_out: str
     signature: str
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `models`."""
-        return self.models.copy()
-
     def _notes(self) -> Iterator[str]:
         if self.left_out:
             yield self.left_out

@@ -55,10 +55,6 @@ class PropagatedCorrelations(Result):
 
     printing: ClassVar = {"index": False}
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `estimates`."""
-        return self.estimates.copy()
-
     def _table(self) -> pd.DataFrame:
         """Return the estimates without empty columns; `correlate` gives the p-values of the point estimates."""
         table = self.estimates

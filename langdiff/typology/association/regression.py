@@ -100,10 +100,6 @@ class MultipleRegression(Result):
     relatedness: pd.DataFrame
     left_out: str
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `terms`."""
-        return self.terms.copy()
-
     def _lines(self) -> Iterator[str]:
         left_out = f", {self.missing} left out" if self.missing else ""
         yield (

@@ -83,10 +83,6 @@ class Correlations(Result):
         """Number of tests with a p: the m of Benjamini and Hochberg."""
         return int(self.tests["p"].notna().sum())
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return `tests`."""
-        return self.tests.copy()
-
     def categories(self) -> pd.DataFrame:
         """Return mean difficulties of the categories of each categorical predictor (Mielke et al. 2019, Table 2).
 
@@ -315,27 +311,6 @@ def benjamini_hochberg(p: Floats, alpha: float = 0.05) -> tuple[Floats, Booleans
     .. math:: \tilde p_{(i)} = \min\Bigl(1, \min_{j \ge i} \frac{m}{j}\, p_{(j)}\Bigr)
 
     for the m values that are not NaN, sorted (Benjamini and Hochberg 1995). NaN stays NaN and is not counted.
-
-    Parameters
-    ----------
-    p : ndarray, shape (N,)
-        The p-values, between 0 and 1, or NaN.
-    alpha : float
-        False discovery rate, between 0 and 1.
-
-    Returns
-    -------
-    p_adjusted : ndarray, shape (N,)
-        Adjusted p-values.
-    significant : ndarray of bool, shape (N,)
-        Whether each hypothesis is rejected.
-
-    Raises
-    ------
-    ConfigError
-        If alpha is out of range.
-    DataError
-        If a p-value is out of range.
 
     Examples
     --------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from langdiff.base.types import Floats
 
 BESIDE = ("language", "family", "genus")  # columns that say what a row is, and are no predictors
-# further such columns of tables of languages, as `langdiff.typology.language_table` writes them
+# further such columns of tables of languages, as `langdiff predictors` writes them
 OF_LANGUAGES = ("glottocode", "iso639_3", "name", "macroarea", "latitude", "longitude", "matched_by")
 Averaging = Literal["difficulty", "factor"]
 Unit = Literal["language", "edition"]

@@ -55,10 +55,6 @@ class LanguageTable(Result):
     unmatched: pd.DataFrame
     remarks: tuple[str, ...] = ()
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table, one row per name."""
-        return self.table.copy()
-
     def _notes(self) -> Iterator[str]:
         """Yield the names that fit no language, each with its suggestion, and the remarks."""
         rows = list(self.unmatched.itertuples(index=False, name=None))
@@ -95,30 +91,6 @@ def language_table(
     A row of WALS is joined by glottocode, else by code of ISO 639-3, else by that of the group to which the language
     belongs, such as Norwegian. Of several rows the one with most of the features asked for is taken, then the first by
     code of WALS.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Codes or names, such as the editions of a fit; a name that occurs twice has one row.
-    wals : path or Wals, optional
-        Folder of the CLDF tables of WALS; or the result of `langdiff.typology.read_wals`.
-    glottolog : path or Glottolog, optional
-        Folder of Glottolog's tables; or the result of `langdiff.typology.read_glottolog`. Without it family and place
-        are those of WALS.
-    features : str or iterable of str
-        Ids of the WALS features to look up, used with `wals`.
-
-    Returns
-    -------
-    LanguageTable
-        One row per name; names that fit no language have empty rows, and are listed with a suggestion each.
-
-    Raises
-    ------
-    ConfigError
-        If neither source is given, a feature is unknown, or features are given without `wals`.
-    DataError
-        If a source cannot be read, or no name fits a language.
 
     References
     ----------

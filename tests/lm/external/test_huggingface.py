@@ -124,10 +124,9 @@ def test_a_tokenizer_that_does_not_see_a_first_space_is_a_warning(gpt, tokenizer
     for seeing in (tokenizer, blind):  # texts without a first space are no matter
         HuggingFaceLM(gpt, seeing).surprisal(["a cat", " a cat"][: 1 + (seeing is tokenizer)])
     assert not [each for each in recwarn if "cannot tell" in str(each.message)]
-    with pytest.warns(
-        LangdiffWarning, match="cannot tell 'a cat' from ' a cat': of 1 texts, the first of them intent 1"
-    ):
-        assert HuggingFaceLM(gpt, blind).surprisal(["a cat", " a cat"])["bits"].nunique() == 1
+    with pytest.warns(LangdiffWarning, match="cannot tell 'a cat' from ' a cat': of 1 texts, the first of them intent"):
+        one, other = HuggingFaceLM(gpt, blind).surprisal(["a cat", " a cat"])["bits"]
+    assert one == pytest.approx(other, abs=1e-4)  # to single precision
 
 
 def test_no_start_or_end_token(gpt, tokenizer):
@@ -307,3 +306,19 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     usual = (["--lm", "char-small"], ["--max-replaced", "0.05"])  # also where they are what is usual
     for ours in (["--lm", "bpe-small"], ["--scoring", "unpriced"], ["--max-replaced", "0.2"], *usual):
         assert f"{ours[0]} is of no use with --hf" in langdiff(*arguments, *ours).said
+
+
+def test_bits_of_a_training_are_written_and_read(gpt, tokenizer, tmp_path):
+    path = tmp_path / "bits.jsonl"
+    texts = {"eng": verses("eng", 20, 4), "ell": verses("ell", 20, 4)}
+    multitext = ld.read_frame(pd.DataFrame({name: pd.Series(list(each)) for name, each in texts.items()}))
+    callback = ld.lm.TrainingBits(multitext, tokenizer, path)
+    gpt.train()
+    for step in (10, 20, 10):  # a run that was resumed
+        written = callback(gpt, step)
+    assert gpt.training
+    gpt.eval()
+    found = ld.lm.read_training(path)
+    assert list(found) == [10, 20]
+    assert_allclose(found[10].bits.to_numpy(), written.bits.to_numpy())
+    assert found[10].bytes["eng"].tolist() == written.bytes["eng"].tolist()

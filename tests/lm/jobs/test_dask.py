@@ -22,7 +22,7 @@ from langdiff.base.io import locked
 from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, DataError, MissingExtraError, OutputError, TrainingError
 from langdiff.lm import compute_surprisals
-from langdiff.lm.jobs import dask_jobs, dask_worker
+from langdiff.lm.jobs import dask_jobs
 from langdiff.lm.jobs.dask_jobs import Patience, is_dask, run_on_dask
 from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder, model_folder
 from langdiff.lm.jobs.job import job_key, read_texts, run_job
@@ -202,9 +202,7 @@ def test_a_lost_scheduler_ends_the_run(tmp_path):
     with cluster, distributed.Client(cluster.scheduler_address, timeout="1s") as client:
         closer = threading.Timer(0.5, cluster.close)
         closer.start()
-        with pytest.raises(
-            TrainingError, match=r"connection to the Dask scheduler was lost with 2 edition.* continues"
-        ):
+        with pytest.raises(TrainingError, match=r"connection to the Dask scheduler was lost with 2 edition"):
             run(client.get_executor(), jobs)
         closer.join()
 
@@ -239,9 +237,9 @@ def test_workers_whose_results_would_differ_are_refused(tmp_path, options, monke
     jobs = make_jobs(EDITIONS[:2], tmp_path)
     with in_this_process(**options) as executor:
         if "memory_limit" in options:
-            call = dask_worker.Call(work=run_job, version="0.0", probe=None)
+            call = dask_jobs.Call(work=run_job, version="0.0", probe=None)
             with pytest.raises(ConfigError, match=r"has langdiff \S+, but jobs come from 0.0"):
-                executor._client.submit(dask_worker.check_worker, call).result()
+                executor._client.submit(dask_jobs.check_worker, call).result()
             monkeypatch.setattr(dask_jobs, "write_text", lambda *_: None)
         match = "has 2 threads" if "threads_per_worker" in options else f"does not see the cache {tmp_path}"
         refused(ConfigError, match, run, executor, jobs)

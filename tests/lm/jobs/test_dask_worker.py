@@ -6,7 +6,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 import langdiff as ld
 from langdiff.corpora import synthesize
 from langdiff.lm import compute
-from langdiff.lm.jobs.dask_worker import catalogue_of, pack, unpack, with_intents, without_intents
+from langdiff.lm.jobs.dask_jobs import catalogue_of, pack, unpack, with_intents, without_intents
 from langdiff.lm.jobs.job import Job, JobResult
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.lm.scoring import PRICED

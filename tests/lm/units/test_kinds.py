@@ -11,9 +11,8 @@ from langdiff.errors import CheckpointError, DataError, MissingExtraError
 from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.lstm.model import learn_units, load_units
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.lm.units.bpe import BPEUnits
+from langdiff.lm.units.bpe import BPEUnits, SubwordNMTUnits
 from langdiff.lm.units.characters import ByteUnits, GraphemeUnits
-from langdiff.lm.units.subword_nmt import SubwordNMTUnits
 from tests.helpers import refused
 
 SCRIPTS = {

@@ -1,14 +1,12 @@
 """Curves against known truth, against full refits, and against the plain fit at each size."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t as student
 
 import langdiff as ld
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression import fit_curve
 from langdiff.regression.curves.curve import correlation_intervals
 from tests.helpers import refused
@@ -229,22 +227,6 @@ def test_seeds_add_their_spread():
     assert change.std() < 1.5 * (one.draws[..., -1] - one.draws[..., 0]).std()  # what sizes share leaves no change
 
 
-def test_saved_curves_come_back_whole(curve, tmp_path):
-    path = tmp_path / "curve.json"
-    curve.draws  # noqa: B018 what is kept in memory is not saved
-    curve.save(path)
-    again = ld.read(path)
-    pd.testing.assert_frame_equal(again.log_bits, curve.log_bits)
-    pd.testing.assert_frame_equal(again.to_frame(), curve.to_frame())
-    assert again.signature == curve.signature
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps(document | {"n_intents": 3}))
-    refused(DataError, "damaged, or edited", ld.read, path)
-    document = {key: value for key, value in document.items() if key not in ("sha256", "by_seed")}
-    path.write_text(json.dumps(document))
-    refused(DataError, "damaged: KeyError", ld.read, path)
-
-
 def test_tables_that_do_not_go_together_are_refused(tables):
     shuffled = ld.Surprisals(bits=tables[300].bits.iloc[::-1])
     holes = tables[300].bits.copy()
@@ -272,3 +254,61 @@ def test_summary_and_effects_say_what_was_done(curve):
     assert repr(curve).endswith("6 editions × 4 sizes (100 to 2,700), 150 test intents, model 2")
     refused(ConfigError, "q must be", curve.changes, q=5)
     refused(ConfigError, "not a size", curve.effects, 5)
+
+
+def training(tmp_path, rows):
+    pd.DataFrame(rows).to_json(tmp_path / "bits.jsonl", orient="records", lines=True)
+    return tmp_path / "bits.jsonl"
+
+
+@pytest.mark.filterwarnings("ignore:.*approximately")
+def test_the_worked_training(tmp_path):
+    """Bits per byte of unlike texts, turned into bits of content by premiums."""
+    rows = [
+        {"step": step, "language": name, "bits_per_byte": bits}
+        for step in (1000, 2000)
+        for name, bits in zip("abc", (0.9, 0.95, 0.45), strict=True)
+    ]
+    path = training(tmp_path, rows)
+    with pytest.raises(DataError, match="bits per byte are of unlike texts"):
+        ld.lm.read_training(path)
+    tables = ld.lm.read_training(path, byte_premium={"a": 1, "b": 1.05, "c": 2.6})
+    curve = fit_curve(tables, axis="step")
+    percent = 100 * np.expm1(curve.difficulty[1000])
+    assert percent.round(1).tolist() == [-12.0, -2.4, 14.4]
+    assert curve.to_frame()[["std_error", "low", "bits_high"]].isna().all(axis=None)
+    assert "Totals: differences have no errors" in curve.summary()
+    curve.save(tmp_path / "curve.json")
+    assert ld.read(tmp_path / "curve.json").axis == "step"
+    with pytest.raises(DataError, match="no byte premium of 'c'"):
+        ld.lm.read_training(path, byte_premium={"a": 1, "b": 1.05})
+
+
+def test_steps_of_a_training_are_those_of_its_tables(tables, tmp_path):
+    rows = [
+        {"step": n, "language": edition, "item": intent, "bits": bits}
+        for n, table in tables.items()
+        for (intent, edition), bits in table.bits.stack().items()
+    ]
+    found = ld.lm.read_training(training(tmp_path, rows))
+    curve, expected = fit_curve(found, axis="step"), fit_curve(tables)
+    pd.testing.assert_frame_equal(curve.difficulty, expected.difficulty.rename_axis(columns="step"), check_names=True)
+    assert "step" in curve.to_frame()
+    assert curve.plot().get_xlabel() == "step of the training"
+    last = [row for row in rows if row["item"] != rows[0]["item"] or row["step"] != rows[0]["step"]]
+    with pytest.warns(LangdiffWarning, match="items are at all steps"):
+        fewer = ld.lm.read_training(training(tmp_path, last))
+    assert {len(table.intents) for table in fewer.values()} == {len(next(iter(found.values())).intents) - 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"step": 0.5}, "line 1: step 0.5 is not a whole number from 1"),
+        ({"bits": -1.0}, "below 0|not a surprisal|log-probabilit"),
+    ],
+)
+def test_faulty_trainings_are_refused(tmp_path, change, message):
+    rows = [{"step": n, "language": name, "item": "x", "bits": 5.0} for n in (1, 2) for name in "ab"]
+    with pytest.raises((DataError, ConfigError), match=message):
+        ld.lm.read_training(training(tmp_path, [rows[0] | change, *rows[1:]]))

@@ -14,7 +14,8 @@ def satterthwaite(clusters, contrasts):
     """Return the exact Satterthwaite degrees of freedom of contrasts, shapes (L, P) → (L,)."""
     freedom = np.empty(len(contrasts))
     for place, direction in enumerate(contrasts @ clusters.root @ clusters.axes.T):
-        u = adjusted(clusters, np.broadcast_to(direction, clusters.influences.shape), "CR2")
+        every = np.broadcast_to(direction, (len(clusters.numbers), len(direction)))
+        u = np.concatenate([adjusted(clusters, block, every[block], "CR2") for block in clusters.blocks()])
         product = clusters.times(np.arange(len(u)), u)
         y = product @ clusters.axes
         own, square = np.einsum("gr,gr->g", u, product), np.einsum("gr,gr->g", y, y)

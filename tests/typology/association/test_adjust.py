@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.typology import adjust, benjamini_hochberg, correlate
+from langdiff.typology import adjust, correlate
+from langdiff.typology.association.result import benjamini_hochberg
 from tests.helpers import refused
 
 P = st.lists(st.floats(0, 1), min_size=1, max_size=30)

@@ -8,7 +8,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.typology import language_table
+from langdiff.typology.predictors.languages import language_table
 
 DATA = Path(os.environ.get("LANGDIFF_DATA", Path(ld.__file__).parents[2] / "shared/data"))
 GLOTTOLOG = """Glottocode,Name,Level,ISO639P3code,Family_ID,Language_ID,Macroarea,Latitude,Longitude

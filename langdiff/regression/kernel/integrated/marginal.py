@@ -63,21 +63,15 @@ class IntentTable:
         """Return an indicator (1.0 or 0.0) of the observed cells of some rows, shape (R, J)."""
         if self.two_way.mask is None:
             return np.ones_like(self.two_way.residual[rows])
-        return self.two_way.mask[rows]
+        return self.two_way.mask[rows].astype(float)
 
     def over_rows(self, by_edition: Floats) -> Floats:
         """Return sums of a quantity by edition over each row's observed cells, (J,) → (I,)."""
-        if self.two_way.mask is None:
-            return np.full(self.shape[0], by_edition.sum())
-        sums: Floats = self.two_way.mask @ by_edition
-        return sums
+        return self.two_way.over_rows(by_edition)
 
     def over_columns(self, by_intent: Floats) -> Floats:
         """Return sums of a quantity by intent over each column's observed cells, (I, …) → (J, …)."""
-        if self.two_way.mask is None:
-            return np.broadcast_to(by_intent.sum(axis=0), (self.shape[1], *by_intent.shape[1:])).copy()
-        sums: Floats = self.two_way.mask.T @ by_intent
-        return sums
+        return self.two_way.over_columns(by_intent)
 
     def mean_and_spread(self, c: Floats) -> tuple[Floats, Floats]:
         """Return the mean of z − c in each row and the sum of squares around it, shapes (I,).

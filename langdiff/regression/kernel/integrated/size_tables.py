@@ -37,7 +37,7 @@ from numpy.polynomial import chebyshev
 from langdiff.base.tolerances import CELLS_OF_WINDOWS
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.regression.kernel.integrated.unequal_rows import Block, Rows, from_diagonals
-from langdiff.regression.kernel.two_way import add_products, whole
+from langdiff.regression.kernel.two_way import TwoWay, add_products, whole
 
 ROWS_AT_A_TIME = 2**12  # of a bin
 WIDEST = 1.0  # nats between the modes of the rows of a bin
@@ -89,30 +89,29 @@ class SizeTables:
 
     Parameters
     ----------
-    z : ndarray, shape (I, J)
-        Log surprisals, NaN where missing.
+    table : TwoWay
+        Model 1 fitted to the table.
     normal : bool
         Whether sizes have a normal prior; otherwise it is flat, and every row needs two cells.
     nodes : int
         Number of nodes of the quadrature.
     """
 
-    def __init__(self, z: Floats, *, normal: bool, nodes: int) -> None:
-        self.z = np.column_stack([z, np.zeros(len(z))]) if normal else z
-        self.normal, self.columns = normal, self.z.shape[1]
-        observed = ~np.isnan(self.z)
-        self.mask: Booleans | None = None if observed.all() else observed
+    def __init__(self, table: TwoWay, *, normal: bool, nodes: int) -> None:
+        self.count, editions = table.residual.shape
+        self.table: TwoWay | None = table
+        self.normal, self.columns = normal, editions + normal
         self.half = np.full(self.columns, 0.5)  # of ∂D what has no x
-        self.half[z.shape[1] :] = 0.0
+        self.half[editions:] = 0.0
         self.t, weights = np.polynomial.hermite.hermgauss(nodes)
         self.log_weights = np.log(weights) + self.t**2
-        self.modes = np.zeros(len(z))  # from which the next search for them begins
-        self.deviations = np.zeros(len(z))  # of the sizes around them
+        self.modes = np.zeros(self.count)  # from which the next search for them begins
+        self.deviations = np.zeros(self.count)  # of the sizes around them
         self._bins: list[_Bin] = []
 
     def rows(self, columns: Floats, terms: int = 0) -> Rows:
         """Return the log-likelihood of each row with sums of its derivatives; see `RowLikelihood`."""
-        width, count = self.columns, len(self.z)
+        width, count = self.columns, self.count
         for _ in range(MOST_BINNINGS):
             values, sizes, outside = np.empty(count), np.empty(count), np.zeros(count, dtype=bool)
             gradient, second, gram = (
@@ -146,7 +145,7 @@ class SizeTables:
 
     def blocks(self, columns: Floats) -> Iterator[Block]:
         """Yield the parts of the scores and of the information of all rows, at the last parameters of `rows`."""
-        outside = np.zeros(len(self.z), dtype=bool)
+        outside = np.zeros(self.count, dtype=bool)
         for part in self._bins:
             x, mask, tables = self._block(part, columns)
             found = self._posterior(part, x, mask, tables, outside)
@@ -162,29 +161,37 @@ class SizeTables:
             )
             if mask is not None:
                 second *= mask
-            yield Block(part.rows, scores, second, list(self._roots(found, x, mask, tables, len(self.t) - 1)))
+            yield Block(part.rows, scores, second, self._roots(found, x, mask, tables, len(self.t) - 1))
 
     def complete_information(self, columns: Floats) -> Floats:
         """Return the expected information if sizes were observed; see `RowLikelihood`."""
         width, second = self.columns, np.zeros((3, self.columns))
         for part in self._bins:
             v, p = _variances(self.modes[part.rows, None], columns[width:])
-            mask = 1.0 if self.mask is None else self.mask[part.rows]
+            _, mask = self._less(part.rows, columns[:width])
             of = np.stack([1 / v, -0.5 * p / v, p**2 * (0.5 / v**2 + 0.25 / v)])
             if self.normal:
                 of[:, :, -1] = np.array([np.exp(-columns[-1]), 0.0, 0.5])[:, None]
-            second += (of * mask).sum(axis=1)
+            second += (of if mask is None else of * mask).sum(axis=1)
         return from_diagonals(second)
 
     def _block(self, part: _Bin, columns: Floats) -> tuple[Floats, Floats | None, _Tables]:
         """Return x of a bin, 0 where missing, its mask as numbers (None if all cells are there), and its tables."""
-        x = self.z[part.rows] - (columns[: self.columns] + part.middle)
-        tables = self._tables(part, columns[self.columns :])
-        if self.mask is None:
-            return x, None, tables
-        mask = self.mask[part.rows]
-        x[~mask] = 0.0
-        return x, mask.astype(float), tables
+        x, mask = self._less(part.rows, columns[: self.columns] + part.middle)
+        return x, mask, self._tables(part, columns[self.columns :])
+
+    def _less(self, rows: Integers, levels: Floats) -> tuple[Floats, Floats | None]:
+        """Return z less levels of some rows, 0 where missing, and the mask as numbers (None if all cells are there)."""
+        if self.table is None:
+            raise ValueError("the table was let go")
+        editions, mask = self.columns - self.normal, self.table.mask
+        x, there = self.table.less(rows, levels[:editions]), None if mask is None else mask[rows].astype(float)
+        if there is not None:
+            x *= there
+        if self.normal:
+            x = np.column_stack([x, np.full(len(x), -levels[-1])])
+            there = None if there is None else np.column_stack([there, np.ones(len(x))])
+        return x, there
 
     def _tables(self, part: _Bin, log_kappa: Floats) -> _Tables:
         """Return the coefficients of functions of size at given dispersions."""
@@ -308,9 +315,9 @@ class SizeTables:
     def _find_modes(self, columns: Floats, rows: Integers, steps: int) -> None:
         """Find the posterior modes of some rows and the deviations there from the cells themselves."""
         levels, log_kappa = columns[: self.columns], columns[self.columns :]
-        z = self.z[rows] - levels
-        mask = ~np.isnan(z)
-        m = np.nanmean(z[:, : self.columns - self.normal], axis=1)
+        z, there = self._less(rows, levels)
+        mask, editions = np.ones_like(z) if there is None else there, self.columns - self.normal
+        m = z[:, :editions].sum(axis=1) / mask[:, :editions].sum(axis=1)
         for _ in range(steps):
             v, p = _variances(m[:, None], log_kappa)
             r, w = z - m[:, None] + 0.5 * v, 1 / v
@@ -322,7 +329,7 @@ class SizeTables:
                 precision = np.exp(-log_kappa[-1])
                 slope[:, -1] = precision * (z[:, -1] - m)
                 expected[:, -1] = observed[:, -1] = precision
-            along, known, curvature = (np.where(mask, each, 0.0).sum(axis=1) for each in (slope, expected, observed))
+            along, known, curvature = (np.einsum("ij,ij->i", mask, each) for each in (slope, expected, observed))
             curvature = np.where(curvature > 0.1 * known, curvature, known)
             step = np.clip(along / curvature, -LONGEST_STEP, LONGEST_STEP)
             m = m + step

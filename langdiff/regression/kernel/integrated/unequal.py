@@ -19,7 +19,7 @@ from langdiff.regression.kernel.integrated.unequal_rows import (
     from_diagonals,
     maximize_rows,
 )
-from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.kernel.two_way import TwoWay, blocks_of, solve_two_way
 
 Intents = Literal["flat", "normal"]
 
@@ -138,7 +138,7 @@ class UnequalEstimate:
 
 
 def estimate_unequal(
-    z: Floats,
+    z: Floats | TwoWay,
     *,
     model: Literal["1", "2"],
     group: Integers,
@@ -154,8 +154,9 @@ def estimate_unequal(
 
     Parameters
     ----------
-    z : ndarray, shape (I, J)
-        Log surprisals, NaN where missing. With a flat prior every row needs two cells or more.
+    z : ndarray, shape (I, J), or TwoWay
+        Log surprisals, NaN where missing, or model 1 fitted to them. With a flat prior every row needs two cells or
+        more.
     model : {"1", "2"}
         Regression model; see `langdiff.regression.kernel.integrated.unequal_rows` and `sizes` beside it.
     group : ndarray of int, shape (J,)
@@ -192,11 +193,19 @@ def estimate_unequal(
     >>> np.exp(found.log_variance / 2).round(1)
     array([0.1, 0.2, 0.4])
     """
-    check_table(z, model, group, intents, nodes, max_iterations)
-    normal = intents == "normal"
-    start = starting_values(z, model, group, normal, design)
+    if isinstance(z, TwoWay):
+        observed = np.broadcast_to(np.True_, z.residual.shape) if z.mask is None else z.mask
+    else:
+        observed = ~np.isnan(z)
+    check_table(observed, model, group, intents, nodes, max_iterations)
+    normal, table = intents == "normal", z if isinstance(z, TwoWay) else solve_two_way(z, design)
+    start = starting_values(table, model, group, normal, design)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is out of range is refused by the search
-        likelihood = SizeTables(z, normal=normal, nodes=nodes) if model == "2" else LinearLikelihood(z, normal=normal)
+        likelihood: RowLikelihood
+        if model == "2":
+            likelihood = SizeTables(table, normal=normal, nodes=nodes)
+        else:
+            likelihood = LinearLikelihood(table.z(slice(None)), normal=normal)
         problem = _problem(likelihood, model, group, normal, design, start)
         return _describe(problem, maximize_rows(problem, start, max_iterations=max_iterations), model, group)
 
@@ -319,13 +328,13 @@ def pseudo_inverse(information: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(information, rcond=SINGULAR, hermitian=True), dtype=np.float64)
 
 
-def check_table(z: Floats, model: str, group: Integers, intents: str, nodes: int, max_iterations: int) -> None:
+def check_table(observed: Booleans, model: str, group: Integers, intents: str, nodes: int, max_iterations: int) -> None:
     """Check the arguments of `estimate_unequal`.
 
     Parameters
     ----------
-    z, model, group, intents, nodes, max_iterations
-        The same as for `langdiff.regression.kernel.integrated.unequal.estimate_unequal`.
+    observed, model, group, intents, nodes, max_iterations
+        Which cells there are, (I, J); and the same as for `estimate_unequal`.
 
     Raises
     ------
@@ -338,15 +347,14 @@ def check_table(z: Floats, model: str, group: Integers, intents: str, nodes: int
         raise ConfigError(f"unknown distribution of intents {intents!r}; use 'flat' or 'normal'.")
     if nodes < 1 or max_iterations < 1:
         raise ConfigError(f"nodes and {option('max_iterations')} must be at least 1, got {nodes} and {max_iterations}.")
-    if group.shape != z.shape[1:] or set(np.unique(group)) != set(range(int(group.max()) + 1)):
-        raise ConfigError(f"group must number each of {z.shape[1]} editions from 0 without gaps.")
-    observed = ~np.isnan(z)
+    if group.shape != observed.shape[1:] or set(np.unique(group)) != set(range(int(group.max()) + 1)):
+        raise ConfigError(f"group must number each of {observed.shape[1]} editions from 0 without gaps.")
     least = 1 if intents == "normal" else 2
     few = int((observed.sum(axis=1) < least).sum())
     if few:
         raise DataError(
-            f"{few} of {len(z)} intents have fewer than {least} cell(s), and say nothing under a {intents} prior of "
-            "sizes: leave them out."
+            f"{few} of {len(observed)} intents have fewer than {least} cell(s), and say nothing under a {intents} "
+            "prior of sizes: leave them out."
         )
     if edition_components(observed).max() > 0:
         raise DataError("some editions have no chain of shared intents between them: fit each part on its own.")
@@ -362,8 +370,11 @@ def _check_identified(observed: Booleans, group: Integers, intents: str) -> None
     if intents == "normal":
         return  # connected, so that two editions share an intent
     member = group[:, None] == np.arange(int(group.max()) + 1)
-    cells = observed.astype(np.float32)
-    shared = np.triu(cells.T @ cells > 0, 1)
+    common = np.zeros((len(group), len(group)), np.float32)
+    for rows in blocks_of(*observed.shape):
+        cells = observed[rows].astype(np.float32)
+        common += cells.T @ cells
+    shared = np.triu(common > 0, 1)
     sums = member.T.astype(float) @ shared @ member  # pairs of editions by their groups
     sums = (sums + sums.T > 0).astype(float)
     # of e_g + e_h for all pairs of groups that share intents, the sum of outer products
@@ -378,7 +389,7 @@ def _check_identified(observed: Booleans, group: Integers, intents: str) -> None
 LEAST_START = 0.1  # of the mean variance, so that a search does not begin near the boundary
 
 
-def starting_values(z: Floats, model: str, group: Integers, normal: bool, design: Floats | None) -> Floats:
+def starting_values(two_way: TwoWay, model: str, group: Integers, normal: bool, design: Floats | None) -> Floats:
     """Return starting values from least squares, with distinct variances away from the boundary, shape (P,).
 
     In model 2 they are the variances of the median row.
@@ -388,11 +399,10 @@ def starting_values(z: Floats, model: str, group: Integers, normal: bool, design
     DataError
         If least squares leave no residuals.
     """
-    two_way = solve_two_way(z, design)
     if two_way.sum_of_squares <= 0:
         raise DataError("the residuals vanish: every edition is an exact multiple of every other. Are they copies?")
     pooled = two_way.sum_of_squares / max(two_way.degrees_of_freedom, 1)
-    squares = np.bincount(group, (two_way.residual**2).sum(axis=0))
+    squares = np.bincount(group, np.einsum("ij,ij->j", two_way.residual, two_way.residual))
     own = squares / np.bincount(group, two_way.cells_per_edition)
     variance = pooled * np.maximum(own / own.mean(), LEAST_START)
     m, c = two_way.intent_effect, two_way.edition_effect
@@ -429,14 +439,15 @@ class UnequalClusters(SummedClusters):
     def __init__(self, found: UnequalEstimate, cluster: Integers) -> None:
         self.numbers = np.arange(int(cluster.max()) + 1)
         self.root = inverse_root(found.information)
-        self.influences = found.scores(cluster) @ self.root
+        self._influences = found.scores(cluster) @ self.root
         self._onto = found.onto @ self.root  # (2C, r)
         self._second = np.zeros((len(self.numbers), 3, len(self._onto) // 2))
         roots, codes = [], []
         for block in found.problem.likelihood.blocks(found.columns):
             np.add.at(self._second, cluster[block.rows], block.second.transpose(1, 0, 2))
-            roots += [root @ self._onto for root in block.roots]
-            codes += [cluster[block.rows]] * len(block.roots)
+            of_block = [root @ self._onto for root in block.roots]
+            roots += of_block
+            codes += [cluster[block.rows]] * len(of_block)
         code = np.concatenate(codes)
         order = np.argsort(code, kind="stable")
         self._roots = np.concatenate(roots)[order]  # of all rows, by cluster

@@ -17,7 +17,7 @@ Each row says :math:`z_{ij} = m_i + c_j + \epsilon_{ij}`, :math:`\epsilon_{ij} \
 Newton's method for likelihoods of rows, with steps of the EM algorithm where it fails.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -49,7 +49,7 @@ class Block(NamedTuple):
     rows: Integers
     scores: Floats  # (R, 2C)
     second: Floats  # (3, R, C): of levels, of level and log-dispersion, of log-dispersions
-    roots: list[Floats]  # each (R, 2C)
+    roots: Iterable[Floats]  # each (R, 2C), computed where they are asked for
 
 
 class RowLikelihood(Protocol):

@@ -11,6 +11,7 @@ from langdiff.regression.kernel.integrated import size_tables
 from langdiff.regression.kernel.integrated.size_tables import SizeTables
 from langdiff.regression.kernel.integrated.unequal import estimate_unequal
 from langdiff.regression.kernel.integrated.unequal_rows import from_diagonals
+from langdiff.regression.kernel.two_way import solve_two_way
 
 INTEGRALS = 1e-8  # with enough nodes
 TABLES = 1e-9  # of interpolants beside the functions themselves
@@ -18,6 +19,10 @@ MANY = 81
 LEVELS = np.array([0.1, -0.2, 0.3, 0.05])
 LOG_KAPPA = np.log([0.5, 2.0, 1.0, 4.0])
 MEAN, TAU = 4.4, 0.7
+
+
+def tables_of(z, **settings):
+    return SizeTables(solve_two_way(z), **settings)
 
 
 def table(intents=6, seed=0):
@@ -54,7 +59,7 @@ def joint(row, m, normal):
 @pytest.mark.parametrize("normal", [False, True])
 def test_values_and_sizes_are_integrals(normal):
     z = table()
-    found = SizeTables(z, normal=normal, nodes=MANY).rows(columns(normal))
+    found = tables_of(z, normal=normal, nodes=MANY).rows(columns(normal))
     for i, row in enumerate(z):
         points = {"epsabs": 0, "epsrel": 1e-11, "limit": 500, "points": [np.nanmean(row)]}
         total = quad(lambda m, row=row: joint(row, m, normal), -4, 12, **points)[0]
@@ -64,13 +69,13 @@ def test_values_and_sizes_are_integrals(normal):
 
 
 def test_fifteen_nodes_are_close():
-    few, many = (SizeTables(table(), normal=True, nodes=n).rows(columns(True)).values.sum() for n in (15, MANY))
+    few, many = (tables_of(table(), normal=True, nodes=n).rows(columns(True)).values.sum() for n in (15, MANY))
     assert 1e-12 < abs(few - many) < 1e-5
 
 
 @pytest.mark.parametrize("normal", [False, True])
 def test_derivatives_are_differences(normal):
-    likelihood, x = SizeTables(table(), normal=normal, nodes=MANY), columns(normal)
+    likelihood, x = tables_of(table(), normal=normal, nodes=MANY), columns(normal)
     rows = likelihood.rows(x, terms=14)
     (block,) = likelihood.blocks(x)
     steps = 1e-4 * np.eye(len(x))
@@ -88,7 +93,7 @@ def test_derivatives_are_differences(normal):
 def test_tables_are_the_functions_of_the_cells(normal, shift):
     """Values and gradients by sums over cells and nodes, as the module gives the model."""
     z = table(40) + shift
-    likelihood, x = SizeTables(z, normal=normal, nodes=15), columns(normal)
+    likelihood, x = tables_of(z, normal=normal, nodes=15), columns(normal)
     if normal:
         x[4] -= shift
     found = likelihood.rows(x)
@@ -106,11 +111,11 @@ def test_tables_are_the_functions_of_the_cells(normal, shift):
 
 
 def test_rows_of_bins_that_no_longer_fit_are_sorted_anew():
-    likelihood = SizeTables(table(40), normal=False, nodes=15)
+    likelihood = tables_of(table(40), normal=False, nodes=15)
     likelihood.rows(columns(False))
     moved = columns(False) + np.concatenate([np.full(4, -3.0), np.zeros(4)])
     again = likelihood.rows(moved, terms=14)
-    fresh = SizeTables(table(40) + 3, normal=False, nodes=15).rows(columns(False), terms=14)
+    fresh = tables_of(table(40) + 3, normal=False, nodes=15).rows(columns(False), terms=14)
     assert_allclose(again.values, fresh.values, atol=TABLES)
     assert_allclose(again.information, fresh.information, rtol=1e-9, atol=1e-8)
 
@@ -121,16 +126,16 @@ def test_the_unit_of_bits_is_unidentified(t, normal):
     """All n and κ times t, D lower by ln t."""
     z, x = table(), columns(normal)
     shift = np.log(t) * np.concatenate([-np.ones(4 + normal), np.ones(4), [0] * normal])
-    here, there = (SizeTables(z, normal=normal, nodes=15).rows(parameters) for parameters in (x, x + shift))
+    here, there = (tables_of(z, normal=normal, nodes=15).rows(parameters) for parameters in (x, x + shift))
     assert_allclose(there.values, here.values, rtol=1e-11)
     assert_allclose(there.sizes, here.sizes + np.log(t), rtol=1e-9)
 
 
 def test_bins_change_nothing(monkeypatch):
     x, z = columns(True), table(40)
-    rows = SizeTables(z, normal=True, nodes=15).rows(x, terms=14)
+    rows = tables_of(z, normal=True, nodes=15).rows(x, terms=14)
     monkeypatch.setattr(size_tables, "CELLS_OF_WINDOWS", 10)  # two rows
-    parts = SizeTables(z, normal=True, nodes=15)
+    parts = tables_of(z, normal=True, nodes=15)
     found = parts.rows(x, terms=14)
     assert len(parts._bins) >= 20
     assert_allclose(found.values, rows.values, atol=TABLES)
@@ -140,7 +145,7 @@ def test_bins_change_nothing(monkeypatch):
 
 def test_complete_information_is_the_expectation_with_known_sizes():
     """Of the squared derivative of the density of one cell, by quadrature over z."""
-    likelihood, x = SizeTables(table(), normal=True, nodes=15), columns(True)
+    likelihood, x = tables_of(table(), normal=True, nodes=15), columns(True)
     likelihood.rows(x)
     t, weights = np.polynomial.hermite_e.hermegauss(20)
     expected = np.zeros((2, 2))

@@ -4,16 +4,16 @@ import pytest
 
 from langdiff.datasets import xmi2020
 from langdiff.errors import ConfigError
-from langdiff.experiments import reproduce_paper
-from langdiff.experiments.later_papers import PAPERS
+from langdiff.experiments import reproduce
+from langdiff.experiments.claims import LATER
 
 
 def claims(name):
-    return reproduce_paper(name).claims.set_index("claim")
+    return reproduce(name).claims.set_index("claim")
 
 
 def test_agreement():
-    found = {name: reproduce_paper(name).claims["agreement"].value_counts().to_dict() for name in PAPERS}
+    found = {name: reproduce(name).claims["agreement"].value_counts().to_dict() for name in LATER}
     assert found == {
         "belebele2024": {"yes": 13},
         "byte_premium2024": {"yes": 6, "no": 1},  # the factors are of other samples
@@ -37,11 +37,11 @@ def test_a_wrong_figure_is_seen(monkeypatch):
         published.figures.loc["de", "xmi_into"] += 0.01
         return published
 
-    monkeypatch.setattr("langdiff.experiments.later_papers.xmi2020", wrong)
-    assert reproduce_paper("xmi2020").claims["agreement"].tolist()[0] == "no"
+    monkeypatch.setattr("langdiff.experiments.claims.xmi2020", wrong)
+    assert reproduce("xmi2020").claims["agreement"].tolist()[0] == "no"
 
 
 def test_unknown_paper():
-    with pytest.raises(ConfigError, match="unknown paper 'x'; use one of belebele2024, byte_premium2024"):
-        reproduce_paper("x")
-    assert "4 of 4 claims agree" in reproduce_paper("tokenization_lengths2023").summary()
+    with pytest.raises(ConfigError, match="unknown paper 'x'; use one of"):
+        reproduce("x")
+    assert "4 of 4 claims agree" in reproduce("tokenization_lengths2023").summary()
