@@ -187,11 +187,11 @@ class TreebankComparison(Result):
         return rounded(self.divergence["mean"], self.digits)
 
     def _notes(self) -> Iterator[str]:
-        if self.noise["mean"].notna().all():
-            try:
-                needed = self.words_needed()["words_needed"]
-                yield f"Noise as small as 0.1 needs {needed.min():,.0f} to {needed.max():,.0f} words (words_needed)."
-            except DataError as error:
+        try:
+            needed = self.words_needed()["words_needed"]
+            yield f"Noise as small as 0.1 needs {needed.min():,.0f} to {needed.max():,.0f} words (words_needed)."
+        except DataError as error:
+            if self.noise["mean"].notna().all():
                 yield f"No plan: {error}"
         yield "Natural is not correct: trees of usual shapes may be wrong."
         words = self.sizes()["words"]
@@ -335,7 +335,13 @@ def compare_treebanks(
         std={column: _square(matrix, names) for column, matrix in zip(COLUMNS, stds, strict=True)},
         noise=_table(noise_mean[..., 0], names),
         noise_std=_table(noise_std[..., 0], names),
-        noise_of_parts=_parts(noise_mean, words.mean(axis=0), names),
+        noise_of_parts=pd.concat(
+            {
+                part: _table(noise_mean[..., k], names).assign(words=words[..., k].mean(axis=0))
+                for k, part in enumerate(PARTS)
+            },
+            names=["part"],
+        ).swaplevel(),
         profiles={bank.name: profile_treebank(bank, settings) for bank in banks},
         settings=settings,
         equalize=equalize,
@@ -449,12 +455,6 @@ def _square(matrix: Floats, names: list[str]) -> pd.DataFrame:
 
 def _table(by_metric: Floats, names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(by_metric.T, index=pd.Index(names, name="treebank"), columns=list(COLUMNS))
-
-
-def _parts(noise: Floats, words: Floats, names: list[str]) -> pd.DataFrame:
-    """Return the noise of each treebank and of parts of it, with their words."""
-    own = {part: _table(noise[..., k], names).assign(words=words[:, k]) for k, part in enumerate(PARTS)}
-    return pd.concat(own, names=["part"]).swaplevel()
 
 
 def _common(banks: Sequence[Treebank], option: str) -> str:
