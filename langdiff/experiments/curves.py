@@ -11,8 +11,7 @@ import pandas as pd
 
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.types import Integers
-from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.experiments.cautions import warns_caller
+from langdiff.errors import ConfigError, DataError, listing, option, warns_caller
 from langdiff.lm.automatic import settle
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.jobs.folder import fold_cache

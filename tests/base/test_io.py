@@ -63,10 +63,7 @@ def test_lines_come_back(tmp_path_factory, lines, ending):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            b"ab\ncd\xc3\n",
-            r"text.txt.*, line 2: not UTF-8 in byte 3 \(0xc3\)\. As Windows-1252.*: 'cdÃ'.*decode_errors=.replace.",
-        ),
+        (b"ab\ncd\xc3\n", r"text.txt.*, line 2: not UTF-8 in byte 3 \(0xc3\)\. As Windows-1252"),
         (b"ab\n\xed\xa0\x80\n", r"line 2: not UTF-8 in byte 1"),  # half a surrogate pair
         (b"ab\nc\0d\n", r"text.txt.*, line 2: a NUL byte; this is a binary file"),
     ],
@@ -140,9 +137,7 @@ def test_tables_are_compressed_or_not(tmp_path):
     expected = ["a", "b"], [(3, ["1", "x\ny"]), (5, ["2", "é"])]
     for ending in COMPRESS:
         assert read_table(write(tmp_path, raw, ending)) == expected
-    with pytest.raises(
-        DataError, match=r"cannot be read as a table: in line 4 it is not UTF-8 \(the byte 0xe9 at 17\)"
-    ):
+    with pytest.raises(DataError, match=r"cannot be read as a table: in line 4 it is not UTF-8 \(the byte 0xe9"):
         read_table(write(tmp_path, b'a,b\n1,"x\ny"\nzwei,\xe9\n'))
     assert read_table(write(tmp_path, b"a,b\n1,\xe9\n"), errors="replace")[1] == [(2, ["1", "\ufffd"])]
     with pytest.raises(DataError, match=r"as a table: in line 2, ',' expected after '\"'\. A cell that begins"):

@@ -9,8 +9,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_index_equal, assert_series_equal
 
 import langdiff as ld
@@ -132,19 +130,6 @@ def test_every_field_comes_back(tmp_path):
     )
     toy.save(tmp_path / "toy.json")
     equal(toy, ld.read(tmp_path / "toy.json"))
-
-
-@given(
-    st.lists(st.floats(), min_size=1, max_size=5).map(np.array),
-    st.lists(
-        st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"])), min_size=5, max_size=5, unique=True
-    ),
-)
-def test_numbers_keep_all_digits(tmp_path_factory, values, names):
-    toy = Toy(table=pd.DataFrame({"x": values, "y": values[::-1]}, index=names[: len(values)]), array=values)
-    path = tmp_path_factory.mktemp("toy") / "toy.json"
-    toy.save(path)
-    equal(toy, ld.read(path))
 
 
 @pytest.mark.parametrize(

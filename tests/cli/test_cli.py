@@ -213,19 +213,6 @@ def test_fit_by_command_is_fit_in_python(langdiff, truth_and_table, tmp_path, ar
         assert found[column].to_dict() == pytest.approx(expected[column].to_dict(), abs=1e-6)
 
 
-@pytest.mark.parametrize("column", ["rank", "difficulty"])
-def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_table, tmp_path, column):
-    (tmp_path / "editions.csv").write_text(f"edition,{column}\ne1,a\ne2,a\ne3,b\ne4,b\ne5,b\n")
-    arguments = ["--edition-info", tmp_path / "editions.csv", "--edition-groups", column]
-    done = langdiff("fit", truth_and_table[1], *arguments, "--json")
-    assert done.code == 0
-    assert [row["group"] for row in sorted(json.loads(done.out), key=lambda row: row["rank"])] in (
-        ["a", "b"],
-        ["b", "a"],
-    )
-    assert langdiff("fit", truth_and_table[1], *arguments).code == 0
-
-
 def test_numbers_of_editions_are_numbers_in_a_formula(langdiff, truth_and_table, tmp_path):
     path = truth_and_table[1]
     table = ld.read_surprisals(path)

@@ -208,10 +208,7 @@ baselines = false
     ("settings", "told"),
     [
         ({"path": "texts"}, 'decode_errors = "replace" in [corpus] reads it with U+FFFD'),
-        (
-            {"path": "gaps"},
-            'pass incomplete = "drop" in [split] to leave such intents out or incomplete = "test" in [split]',
-        ),
+        ({"path": "gaps"}, 'pass incomplete = "drop" in [split] to leave such intents out or incomplete = "test"'),
         ({"path": "gaps", "more": '[fit]\nn_resamples = 99\nerrors = "jackknife"'}, 'contradicts errors = "jackknife"'),
         ({"path": "gaps", "more": '[fit]\nstrata = "book"'}, 'add clusters = "chapter" beside strata = "book"'),
     ],

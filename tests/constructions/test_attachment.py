@@ -54,13 +54,6 @@ def counts(scores, metric):
     return tuple(scores.to_frame().set_index("metric").loc[metric, ["correct", "gold", "predicted"]].astype(int))
 
 
-def test_gold_against_itself_is_perfect(score):
-    scores = score(GOLD)
-    assert scores.to_frame()[["precision", "recall", "f1"]].to_numpy().tolist() == [[1.0] * 3] * 4
-    # content words: dog, barked; pain, vite
-    assert [counts(scores, metric) for metric in ("uas", "clas")] == [(9, 9, 9), (4, 4, 4)]
-
-
 def test_heads_relations_and_function_words_count_where_they_should(score):
     first = list(GOLD[0])
     first[0] = "The PRON _ 2 det:poss"  # relation without its subtype is right, but the noun's function word is not

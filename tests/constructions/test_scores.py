@@ -133,9 +133,7 @@ def test_a_missing_block_is_wrong_and_an_empty_one_is_an_analysis(write, gold, r
     lines = lines.replace("(dobj carried_1 plan_4)\n(det plan_4 the_3)\n", "")
     assert "# v1\n# v2\n" in lines
     empty = evaluate(gold, read_parses(write("empty.gr", lines), "gr"), rules)
-    with pytest.warns(
-        LangdiffWarning, match=r"'missing' has no parse of 1 of 5 sentences, .* wrong. gold: 1 of 5 \('v1'\)"
-    ):
+    with pytest.warns(LangdiffWarning, match=r"'missing' has no parse of 1 of 5 sentences, .* wrong. gold: 1 of 5"):
         missing = evaluate(gold, read_parses(write("missing.gr", lines.replace("# v1\n", "")), "gr"), rules)
     assert empty.judgements.loc[[3, 4], "correct"].tolist() == [False, True]
     assert missing.judgements.loc[[3, 4], "correct"].tolist() == [False, False]

@@ -51,18 +51,12 @@ def long_frame(*rows):
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (
-            long_frame(("1", "a", "x"), ("1", "a", "y")),
-            r"intent '1', edition 'a': a text given twice, of which neither is used: 'y'",
-        ),
+        (long_frame(("1", "a", "x"), ("1", "a", "y")), r"intent '1', edition 'a': a text given twice"),
         (long_frame(("1", "a", "x"), (1, "a", "y")), "given twice"),  # '1' and 1 are one name
         (long_frame(("1", "a", 3.5)), r"intent '1', edition 'a': a cell without text; give str or None: 3.5"),
         (long_frame(("1", "a", ["x"])), r"without text"),
         (long_frame(("1", "a", np.array([1, 2]))), r"without text"),
-        (
-            long_frame(("1", "a", "x\ud800")),
-            r"'a': a text with half a character \(a lone surrogate\); give .*'x\\ud800'",
-        ),
+        (long_frame(("1", "a", "x\ud800")), r"'a': a text with half a character \(a lone surrogate\)"),
         (long_frame(("\ud800", "a", "x")), r"a text whose intent is not a name, '\\ud800': 'x'"),
         (long_frame(("1", ["a", "b"], 3.5)), r"a text whose edition is not a name, \['a', 'b'\]: 3.5"),
         (long_frame((None, "a", "x")), r"line 1: a text without intent: 'x'"),

@@ -55,9 +55,7 @@ def test_what_is_left_out_is_left_out_on_all_sides(folders):
     """Scores are those of the documents that are left, read alone."""
     (folders / "p" / "b.spans").write_text("nothing\n")
     (folders / "q" / "d.spans").unlink()
-    with pytest.warns(
-        LangdiffWarning, match="2 of 4 documents cannot be compared and are left out on all sides:"
-    ) as said:
+    with pytest.warns(LangdiffWarning, match="2 of 4 documents cannot be compared and are left out on all") as said:
         result = evaluate(folders, on_error="skip")
     assert said[0].filename == __file__
     rest = parsed("ac")

@@ -87,16 +87,6 @@ def test_it_draws_fits_and_knows_its_errors(truth):
     assert ((fit.difficulty - truth.difficulty) / fit.std_error).abs().max() < 4
 
 
-def test_its_second_derivatives_are_those_of_differences():
-    rng, step = np.random.default_rng(0), 1e-6
-    mu, x = rng.uniform(-1, 5, (10, 1)), rng.normal(2, 3, (10, 4))
-    cells, found = StudentCells(), StudentCells().second_derivatives(x, mu)
-    for axis, of_x, of_mu in (((step, 0), found.of_x, found.mixed), ((0, step), found.mixed, found.of_mu)):
-        up, down = (cells.cells(x + sign * axis[0], mu + sign * axis[1]) for sign in (1, -1))
-        assert_allclose((up.of_x - down.of_x) / (2 * step), of_x, atol=1e-6 * np.abs(of_x).max())
-        assert_allclose((up.of_mu - down.of_mu) / (2 * step), of_mu, atol=1e-6 * np.abs(of_mu).max())
-
-
 def test_clusters_restriction_and_resampling_come_with_it(truth):
     table = truth.surprisals
     chapter = {intent: str(number // 10) for number, intent in enumerate(table.intents)}

@@ -68,12 +68,7 @@ def test_two_are_crossed():
 @pytest.mark.parametrize(
     ("intents", "info", "clusters", "message"),
     [
-        (
-            VERSES,
-            None,
-            "document",
-            r"clusters='document': intent_info has no such column\. There are 'book', 'chapter'; ",
-        ),
+        (VERSES, None, "document", r"clusters='document': intent_info has no such column\. There are 'book'"),
         (VERSES, {"speaker": list("abcd")}, "documents", r"There are 'speaker', 'book', 'chapter'; "),
         (["1", "2"], {"speaker": list("ab")}, "chapter", r"There are 'speaker'; `Surprisals.with_intent_info`"),
         (["1", "2"], None, "chapter", r"no such column\. There is none; `Surprisals.with_intent_info` adds columns"),
@@ -95,16 +90,10 @@ def test_settings_that_cannot_be_used(intents, info, clusters, message):
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
-        (
-            {"40001001": "a", "41001001": "b"},
-            r"2 of 4 intents have no cluster \(cluster\): '40001002', '40002001'\. Give",
-        ),
+        ({"40001001": "a", "41001001": "b"}, r"2 of 4 intents have no cluster \(cluster\): '40001002', '40002001'"),
         (dict(zip(VERSES, ["a", "b", None, np.nan], strict=True)), r"2 of 4 intents have no cluster"),
         (dict.fromkeys(VERSES, "a"), r"all intents are in one cluster \(cluster 'a'\)"),
-        (
-            pd.Series(["a", "b", "c"], index=[0, 1, 2]),
-            r"clusters are of other intents: 0, 1, …, and the table has '40001001'",
-        ),
+        (pd.Series(["a", "b", "c"], index=[0, 1, 2]), r"clusters are of other intents: 0, 1, …, and the table has"),
         (pd.Series(list("abcde"), index=[*VERSES, "40001001"]), r"1 intent\(s\) have several: '40001001'"),
         (["book", dict.fromkeys(VERSES, "a")], r"all intents are in one cluster"),
     ],

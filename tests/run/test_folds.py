@@ -73,14 +73,10 @@ def test_books_stay_whole_in_an_experiment(tmp_path):
         folded = run_experiment(Experiment.model_validate(settings), tmp_path / "run", progress=False)
     assert len(folded.surprisals["kneser-ney-2"].intents) == len(verses)
     settings["split"] = {"groups": "speaker"}
-    with pytest.raises(
-        ConfigError, match=r"^groups = \"speaker\" in \[split\]: no such column about intents\. There are 'bo"
-    ):
+    with pytest.raises(ConfigError, match=r"^groups = \"speaker\" in \[split\]: no such column about intents\. There"):
         run_experiment(Experiment.model_validate(settings), tmp_path / "other", progress=False)
     settings["split"], settings["fit"] = {"groups": "chapter"}, {"clusters": "speaker"}
-    with pytest.raises(
-        ConfigError, match=r"^clusters = \"speaker\" in \[fit\]: no such .*'book', 'chapter'; name one of them\.$"
-    ):
+    with pytest.raises(ConfigError, match=r"^clusters = \"speaker\" in \[fit\]: no such .*'book', 'chapter'; name"):
         run_experiment(Experiment.model_validate(settings), tmp_path / "other", progress=False)
     settings["split"] = {"groups": "book", "folds": 13}
     with pytest.raises(DataError, match=r"12 group\(s\) \(book\)"):

@@ -122,10 +122,7 @@ def test_without_groups_five_consecutive_intents_stay_together():
     ("sizes", "message"),
     [
         ([30, 30], r"2 group\(s\) \(document\) .* cannot be divided into 3 parts \('train', 'dev', 'test'\)"),
-        (
-            [500, 5, 5, 5],
-            r"too few or too unequal: dev would get 10 of 515 .* share of 17%\. The largest group, 'd0', has 500",
-        ),
+        ([500, 5, 5, 5], r"too few or too unequal: dev would get 10 of 515 .* share of 17%\. The largest group, 'd0'"),
     ],
 )
 def test_groups_too_few_or_one_too_large(sizes, message):
@@ -136,9 +133,7 @@ def test_groups_too_few_or_one_too_large(sizes, message):
 
 def test_groups_that_intents_do_not_have():
     multitext, document = text_of([5] * 12)
-    with pytest.raises(
-        ConfigError, match=r"groups='document': intent_info has no such column\. There is none; a Series"
-    ):
+    with pytest.raises(ConfigError, match=r"groups='document': intent_info has no such column\. There is none"):
         ld.split(multitext, groups="document")
     with pytest.raises(DataError, match=r"1 of 60 intents have no group \(document\): 'i3'"):
         ld.split_into_folds(multitext, groups=document.drop("i3"))

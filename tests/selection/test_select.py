@@ -226,9 +226,7 @@ def test_editions_that_share_nothing_are_warned_of_at_the_callers_line(method):
     presence = np.zeros((7, 2), dtype=bool)
     presence[:4, 0] = presence[4:, 1] = True
     multitext = catalogue(presence)
-    with pytest.warns(
-        LangdiffWarning, match=r"only one edition is selected, 'e0' with its 4 .*'e1' has 0 of them"
-    ) as all_:
+    with pytest.warns(LangdiffWarning, match=r"only one edition is selected, 'e0' with its 4 .*'e1' has 0") as all_:
         selection = ld.select(multitext, method=method)
     assert [w.filename for w in all_] == [__file__]
     assert repr(selection) == "Selection: 1 edition × 4 intents, optimal"

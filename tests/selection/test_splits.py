@@ -59,9 +59,7 @@ def test_parts_are_disjoint_ordered_and_complete(sizes, rows, incomplete, seed):
 def test_incomplete_intents_do_not_count_and_may_join_the_test_part():
     presence = np.ones((70, 2), dtype=bool)
     presence[[0, 3, 40], 1] = False  # rows 1, 4 and 41
-    with pytest.raises(
-        DataError, match=r"3 of 70 intents are missing in some edition, the first 'i0'.*=.drop. .*=.test. "
-    ):
+    with pytest.raises(DataError, match=r"3 of 70 intents are missing in some edition, the first 'i0'.*=.drop"):
         ld.split(catalogue(presence))
     dropped = ld.split(catalogue(presence), incomplete="drop")
     assert numbers(dropped.dev) == [2, 3, 5, 6, 7, 33, 34, 35, 36, 37, 64, 65, 66, 67, 68]

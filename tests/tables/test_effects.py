@@ -90,13 +90,6 @@ def test_centring_takes_off_the_level_and_nothing_else(values, shift):
         assert_allclose(scale.center(values + shift), centered, atol=ROUNDING)
 
 
-def test_ranks_of_two_are_the_normal_probability_of_their_difference():
-    problem = known([0.0, 0.03], [[0.0009, 0.0003], [0.0003, 0.0016]])
-    expected = norm.cdf(-0.03 / np.sqrt(0.0009 + 0.0016 - 2 * 0.0003))
-    shares = problem.ranks(40_000, seed=0)
-    assert shares.loc["e0", 1] == pytest.approx(expected, abs=0.01)  # 4 standard errors of 40,000 draws
-
-
 @given(draws=arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=st.integers(0, 3).map(float)))
 def test_ranks_are_shares_over_all_orders_that_break_ties(draws):
     count = draws.shape[1]

@@ -214,10 +214,7 @@ def test_logs_of_inspect(tmp_path):
     [
         ([scored(1, "P")], "match is 'P', not a number"),
         ([scored(1, "C", input="another")], "not the same document"),
-        (
-            [scored(1, "C"), scored(1, "C")],
-            r"sample 2: item 'riddles/1', system 'other' is given twice; also .*sample 1",
-        ),
+        ([scored(1, "C"), scored(1, "C")], r"sample 2: item 'riddles/1', system 'other' is given twice; also .*sample"),
         ([{"scores": {}}], "sample 1: id is missing"),
         ([scored(1, "C") | {"scores": {"match": {"value": 1}, "model": {"value": 0}}}], "2 metrics: 'match', 'model'"),
         ([scored(1, "C", scores=[1])], "sample 1: scores is .*, not an object"),

@@ -34,16 +34,6 @@ def table():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_files_keep_it(table, tmp_path, kind):
-    path = tmp_path / f"x.{kind}"
-    table.save(path)
-    assert ld.read_surprisals(path).provenance == RECORD
-    assert {p.name for p in tmp_path.iterdir()} <= {path.name, f"{path.name}.json"}
-    replace(table, provenance=None).save(path)  # another table in its place has no record
-    assert ld.read_surprisals(path).provenance is None
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @given(bits=st.lists(st.floats(1e-300, 1e300), min_size=2, max_size=6), names=st.sets(st.text("aé1 ,\"'", min_size=1)))
 def test_it_belongs_to_any_table_that_a_file_gives_back(tmp_path_factory, kind, bits, names):
     frame = pd.DataFrame(dict.fromkeys(["x", *sorted(names)], bits))

@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 
@@ -143,17 +141,6 @@ def test_saved_and_read(surprisals, tmp_path, kind):
         file.name,
         f"{file.name}.json",
     }  # nothing temporary is left
-
-
-@given(st.lists(st.none() | st.floats(1e-300, 1e300), min_size=4, max_size=4), st.sampled_from(KINDS))
-def test_every_number_comes_back_exactly(tmp_path_factory, values, kind):
-    if all(value is None for value in values):
-        values[0] = 1.0
-    bits = pd.DataFrame(np.array(values, dtype=float).reshape(2, 2), index=["é", "b"], columns=["x", "y"])
-    file = tmp_path_factory.mktemp("numbers") / f"t.{kind}"
-    Surprisals(bits=bits).save(file)
-    again = read_surprisals(file).bits.reindex(index=bits.index, columns=bits.columns)
-    assert np.array_equal(again.to_numpy(), bits.to_numpy(), equal_nan=True)
 
 
 @pytest.mark.parametrize(

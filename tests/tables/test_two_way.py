@@ -65,19 +65,6 @@ def test_effects_are_those_of_least_squares_with_errors_of_the_same_weights(miss
     np.testing.assert_allclose(two_way.flags().sort_index()["std_error"], two_way.interaction.std_error.sort_index())
 
 
-def test_effects_are_plain_means_of_a_complete_table():
-    two_way = make()
-    square = two_way.levels.to_numpy().reshape(4, 3)
-    np.testing.assert_allclose(two_way.languages.estimate, square.mean(axis=1) - square.mean())
-    np.testing.assert_allclose(two_way.systems.estimate, square.mean(axis=0) - square.mean())
-    table = two_way.interaction.estimate.unstack("system")
-    assert table.sum().abs().max() < 1e-14
-    assert table.sum(axis=1).abs().max() < 1e-14
-    parts = two_way.to_frame()
-    total = parts["language_effect"] + parts["system_effect"] + parts["interaction"]
-    np.testing.assert_allclose(total, parts["level"], atol=1e-14)
-
-
 def test_means_over_some_languages_and_with_weights():
     two_way = make()
     square = two_way.levels.to_numpy().reshape(4, 3)

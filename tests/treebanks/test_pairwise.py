@@ -245,14 +245,10 @@ def test_bad_calls(tmp_path):
     refused(ConfigError, "several treebanks are called 'A'", ld.compare_treebanks, banks()[:1] * 2, seed=0)
     refused(ConfigError, "n_repeats must be at least 1; got 0", compare, n_repeats=0)
     refused(ConfigError, "equalize is one of tokens, sentences, or None; got 'words'", compare, equalize="words")
-    with pytest.raises(
-        DataError, match="'B', or a subsample of it, needs at least two sentences to estimate the noise floor"
-    ):
+    with pytest.raises(DataError, match="'B', or a subsample of it, needs at least two sentences to estimate"):
         compare(equalize="tokens", noise=True)  # A has 8 words, B's sentences 6 and 4
     lonely = Treebank.from_trees(A[:1], name="lonely")
-    with pytest.raises(
-        DataError, match="'lonely' needs at least two sentences to estimate the noise floor; leave the treebank"
-    ):
+    with pytest.raises(DataError, match="'lonely' needs at least two sentences to estimate the noise floor; leave"):
         ld.compare_treebanks([lonely, banks()[0]], seed=0)
     long = Treebank.from_trees([Tree(("w",) * 9, ("X",) * 9, tuple(range(9)), ("r",) * 9)] * 2, name="long")
     with pytest.raises(DataError, match=r"smallest treebank has 6 words, fewer than a sentence of 'long'"):

@@ -44,9 +44,7 @@ def test_joins_by_code_glottocode_macrolanguage_and_what_the_user_says(folder):
     found = glottolog.find(["hrv", "poli1260", "zho", "my-polish", "xxx", "hrv"])
     assert found == {"hrv": "croa1245", "poli1260": "poli1260", "zho": "mand1415", "my-polish": "poli1260"}
     assert repr(glottolog) == "Glottolog: 7 languages, 3 family trees"
-    with pytest.raises(
-        ConfigError, match=r"Glottolog has no language of the code that 'x = polish' would be looked up"
-    ):
+    with pytest.raises(ConfigError, match=r"Glottolog has no language of the code that 'x = polish' would be looked"):
         read_glottolog(folder, same_as={"x": "polish", "y": "pol"})
 
 
@@ -85,12 +83,7 @@ def test_places(folder):
         ("languages.csv", "52.0", "152.0", r"latitude of 'poli1260' is not a number from -90 to 90"),
         ("languages.csv", "16.0", "east", r"longitude of 'croa1245' is not a number"),
         ("classification.nex", "tibe1272:", "tibe:", r"1 node\(s\) of classification.nex are not in languages.csv"),
-        (
-            "classification.nex",
-            ")sino1245",
-            ")(sino1245",
-            r"classification.nex, tree that begins in line 4: .*character",
-        ),
+        ("classification.nex", ")sino1245", ")(sino1245", r"classification.nex, tree that begins in line 4"),
     ],
 )
 def test_broken_files(folder, name, old, new, message):

@@ -271,9 +271,7 @@ def test_codes_that_match_no_edition_are_warned_of():
     multitext = ld.read_frame(pd.DataFrame({"deu-a": ["x", "y"], "eng-b": ["x", "y"]}, index=["a", "b"]))
     origin = pd.Series({"a": "de", "b": "en"})
     for count in (native_share, origin_accounting):
-        with pytest.warns(
-            LangdiffWarning, match=r"editions are in 'deu', 'eng', intents from 'de', 'en'\. If these are"
-        ):
+        with pytest.warns(LangdiffWarning, match=r"editions are in 'deu', 'eng', intents from 'de', 'en'\. If these"):
             count(multitext, origin)
     assert native_share(multitext, pd.Series("und", index=["a", "b"]))["native"].sum() == 0  # nothing to warn of
 

@@ -99,10 +99,7 @@ def test_refsets_that_differ_are_refused_at_the_first_difference(tmp_path, other
         ('<mteval><refset refid="r"><seg id="1"/></refset></mteval>', r"line 1: a <seg> outside of <doc>"),
         ('<refset refid="r">\n<refset refid="s"/></refset>', r"line 2: a refset in the refset of line 1"),
         ('\n<refset refid="r"><doc docid="d"><seg id="1">a</seg></doc>', r"line 2: ends within the <refset> of line 2"),
-        (
-            '<refset><doc docid="d"><seg id="1">a</seg></doc></refset>',
-            r"line 1: the language of this text is given nei",
-        ),
+        ('<refset><doc docid="d"><seg id="1">a</seg></doc></refset>', r"line 1: the language of this text is given"),
         ('<!DOCTYPE mteval [<!ENTITY a "b">]><mteval/>', r"line 1: declares entities"),
     ],
 )
@@ -209,9 +206,7 @@ def test_documents_of_one_name_and_different_text_stay_apart_and_corrections_are
     write(tmp_path, wmt("src", "t", _1="x", _2="y", _3="c"), "2-src.en.sgm")
     assert read(tmp_path).text("eng").index.tolist() == ["d/1", "d/2", "d/3", "d#2/1", "d#2/2", "d#2/3"]
     write(tmp_path, wmt("src", "t", _1="a", _2="b!", _3="c"), "2-src.en.sgm")
-    with pytest.warns(
-        LangdiffWarning, match=r"1 segments have two texts .* 'd/2' \(.*1-src.en.sgm, line 5 and .*2-src"
-    ):
+    with pytest.warns(LangdiffWarning, match=r"1 segments have two texts .* 'd/2' \(.*1-src.en.sgm, line 5"):
         multitext = read(tmp_path)
     assert multitext.text("eng").tolist() == ["a", "b", "c"]
 

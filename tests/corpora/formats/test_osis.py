@@ -81,10 +81,7 @@ def test_ranges(file):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (
-            '<verse osisID="Gen.1.1">a</verse>\n<verse osisID="Gen.1.1">b</verse>',
-            r"line 3: verse 01001001 is there twice, first in line 2",
-        ),
+        ('<verse osisID="Gen.1.1">a</verse>\n<verse osisID="Gen.1.1">b</verse>', r"line 3: verse 01001001 is there"),
         ('<verse osisID="Gen.1">a</verse>', r"a.xml, line 2: expected the id of a verse as 'Gen.1.1', got 'Gen.1'"),
         ('<verse osisID="Gen.1.1-Gen.1.3">a</verse>', r"line 2: expected the id"),
         ('<verse osisID="Gen.1.177">a</verse>', r"line 2: GEN 1 has at most 31 verses in any versification, here 177"),

@@ -98,13 +98,6 @@ def test_what_header_and_name_say(folder):
     assert info.loc["deu-alt", "path"] == str(folder / "deu-alt.txt.gz")
 
 
-def test_texts_are_read_only_when_asked_for(folder):
-    bibles = read(folder)
-    (folder / "deu-alt.txt.gz").unlink()
-    assert bibles.text("eng-x-bible-new-v1")["01001001"] == "first"
-    refused(DataError, r"deu-alt.txt.gz: cannot be read", bibles.text, "deu-alt")
-
-
 def test_byte_order_mark_and_windows_line_ends(tmp_path):
     file = one_file(tmp_path, b"\xef\xbb\xbf# title: T\r\n01001001\tx\r\n\r\n")
     bibles = read(file)

