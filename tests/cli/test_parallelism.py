@@ -36,7 +36,6 @@ def test_stats(langdiff, folders):
     refused = langdiff("parallelism", "stats", folders / "guess")
     assert refused.code == 1
     assert "parallelism 2 has one branch only" in refused.err
-    assert langdiff("parallelism", "stats", folders / "guess", "--predicted", "--format", "tsv").code == 0
 
 
 def test_split(langdiff, folders):
@@ -46,10 +45,6 @@ def test_split(langdiff, folders):
         ("1", 10, "many"),
         ("2", 2, "many"),
     ]
-    (folders / "counts.csv").write_text("document,inner,outer\n1,10,5\n2,2,13\n")
-    table = ["--counts", folders / "counts.csv", "--table", "documents"]
-    counted = langdiff("parallelism", "split", *table, *shares, "--json")
-    assert json.loads(counted.out) == json.loads(done.out)
     shown = langdiff("parallelism", "split", folders / "gold", *shares)
     assert "inner_share" in shown.out
     assert "Mean squared errors of the shares: inner" in shown.err
@@ -59,10 +54,7 @@ def test_split(langdiff, folders):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["split"], "give documents, or a table of their counts"),
         (["split", "{gold}", "--share", "test"], "a share is written NAME=NUMBER, such as test=0.1; got 'test'"),
-        (["split", "--counts", "{bad}"], "bad.csv, line 2, column 'inner': 'x' is not a number"),
-        (["split", "--counts", "{scores}"], "there is no column 'document'"),
         (["ranks", "{bad}"], "bad.csv, line 2, column 'inner': 'x' is not a number"),
         (["show", "{gold}"], "is a folder; show takes the file of one document"),
         (["show", "{gold}/1.xml", "--section", "9"], "has no section '9'"),

@@ -76,7 +76,6 @@ SCORE = "parallelism score scores.csv scores.csv"
         ("outcomes fit cells.csv --n-resamples 150", "--n-resamples is for --errors bootstrap: give that, too"),
         ("fit bits.csv --json --by family", "--by is of no use with --json: leave one of them out."),
         (f"{EVALUATE} --metric S", "--metric is for --table differences or similarity or relations or --outcomes:"),
-        (f"{EVALUATE} --averaging macro", "--averaging is for --table differences or similarity: give"),
         ("parallelism ranks scores.csv --corpus ASP", "--corpus is of no use with SCORES: leave one of them out."),
         (f"{SCORE} --metric EPM", "--metric is for --outcomes: give that, too, or leave --metric out."),
         (f"{SCORE} --beta 2 --table errors", "--beta is for --table totals or documents or parallelisms or --outcomes"),

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.parity import diagnose_tokens
+from langdiff.parity.tokenizers import diagnose_tokens
 from tests.helpers import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:Few units")

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 from langdiff.corpora import SyntheticLanguage, read_multitext, synthesize, write_multitext
-from langdiff.corpora.synthetic.grammar import Grammar
-from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES
+from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, Grammar
 from langdiff.errors import ConfigError
 from tests.helpers import refused
 
