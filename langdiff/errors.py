@@ -5,6 +5,7 @@ written once: ``f"pass {option('errors', 'replace')}"`` reads ``errors='replace'
 command that has the option, and ``errors = "replace"`` while an experiment is read or run.
 """
 
+import functools
 import json
 import os
 import re
@@ -16,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType, MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, ParamSpec, TypeVar
 
 SHOWN = 10  # faults that a message lists one by one; of more, it has one line per file
 MAX_FILES = 30  # files that a message lists
@@ -374,3 +375,50 @@ def in_experiment(sections: Mapping[str, str] = MappingProxyType({})) -> Iterato
         yield
     finally:
         _READER.reset(token)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@contextmanager
+def missing_by_design() -> Iterator[None]:
+    """Leave out the warning of a fit that difficulties depend on why cells are missing, where that is known."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r".* of the cells are missing, and fixed and random", LangdiffWarning)
+        yield
+
+
+def warns_caller(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function to issue each kind of the package's warnings once, at the line that called it.
+
+    Warnings that differ only in their edition or their figures are of one kind. Warnings of other packages keep
+    their place.
+    """
+
+    @functools.wraps(function)
+    def warning(*args: P.args, **kwargs: P.kwargs) -> R:
+        caught: list[warnings.WarningMessage] = []
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", LangdiffWarning)
+                return function(*args, **kwargs)
+        finally:  # also where a later edition ends in an error
+            for each in caught:
+                if not issubclass(each.category, LangdiffWarning):
+                    warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+            for message in merge(caught):
+                warn(message)
+
+    return warning
+
+
+def merge(caught: list[warnings.WarningMessage]) -> list[LangdiffWarning]:
+    """Return one warning for each kind of the package's warnings, first those about editions, of all of them."""
+    messages = [warning.message for warning in caught if isinstance(warning.message, LangdiffWarning)]
+    cautions = [caution for each in messages if isinstance(each, EditionWarning) for caution in each.cautions]
+    others: dict[tuple[type, str], LangdiffWarning] = {}
+    for each in messages:
+        if not isinstance(each, EditionWarning):
+            others.setdefault((type(each), without_figures(str(each))), each)
+    return [*EditionWarning.of_each_kind(cautions), *others.values()]

@@ -64,7 +64,7 @@ langdiff.parallelism:
     read_word_vectors score_parallelisms search_taggers
     split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
 langdiff.parity:
-    CrossMutualInformation Parity diagnose_tokens measure_parity xmi
+    CrossMutualInformation Parity measure_parity xmi
 langdiff.plots:
     plot_against_truth plot_alignment plot_average_ranks plot_balanced plot_bpe_sweep plot_by_language
     plot_certificate plot_constructions plot_corpus_sizes plot_correlation plot_deletion_bias plot_difficulties
@@ -89,13 +89,13 @@ langdiff.regression:
     standardized_residuals
 langdiff.run:
     Analysis Experiment Section read_experiment read_run run_experiment section
-    verify_run
+    verify verify_run
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
     PerturbationCurve ShapeCounts SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile
     compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve
-    profile_treebank read_treebank reorder score_trees
+    read_treebank reorder score_trees
 langdiff.typology:
     LanguageTable
     Correlations MultipleRegression Predictors PropagatedCorrelations RelatednessComparison adjust

@@ -5,35 +5,11 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-# ISO 639-1:ISO 639-3
-_PAIRS = """
-aa:aar ab:abk ae:ave af:afr ak:aka am:amh an:arg ar:ara as:asm av:ava ay:aym az:aze ba:bak be:bel bg:bul bi:bis
-bm:bam bn:ben bo:bod br:bre bs:bos ca:cat ce:che ch:cha co:cos cr:cre cs:ces cu:chu cv:chv cy:cym da:dan de:deu
-dv:div dz:dzo ee:ewe el:ell en:eng eo:epo es:spa et:est eu:eus fa:fas ff:ful fi:fin fj:fij fo:fao fr:fra fy:fry
-ga:gle gd:gla gl:glg gn:grn gu:guj gv:glv ha:hau he:heb hi:hin ho:hmo hr:hrv ht:hat hu:hun hy:hye hz:her ia:ina
-id:ind ie:ile ig:ibo ii:iii ik:ipk io:ido is:isl it:ita iu:iku ja:jpn jv:jav ka:kat kg:kon ki:kik kj:kua kk:kaz
-kl:kal km:khm kn:kan ko:kor kr:kau ks:kas ku:kur kv:kom kw:cor ky:kir la:lat lb:ltz lg:lug li:lim ln:lin lo:lao
-lt:lit lu:lub lv:lav mg:mlg mh:mah mi:mri mk:mkd ml:mal mn:mon mr:mar ms:msa mt:mlt my:mya na:nau nb:nob nd:nde
-ne:nep ng:ndo nl:nld nn:nno no:nor nr:nbl nv:nav ny:nya oc:oci oj:oji om:orm or:ori os:oss pa:pan pi:pli pl:pol
-ps:pus pt:por qu:que rm:roh rn:run ro:ron ru:rus rw:kin sa:san sc:srd sd:snd se:sme sg:sag sh:hbs si:sin sk:slk
-sl:slv sm:smo sn:sna so:som sq:sqi sr:srp ss:ssw st:sot su:sun sv:swe sw:swa ta:tam te:tel tg:tgk th:tha ti:tir
-tk:tuk tl:tgl tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig uk:ukr ur:urd uz:uzb ve:ven vi:vie vo:vol
-wa:wln wo:wol xh:xho yi:yid yo:yor za:zha zh:zho zu:zul
-"""
-# withdrawn from ISO 639-1, but still in names of files: ISO 639-3
-_FORMER = "iw:heb in:ind ji:yid jw:jav mo:ron scc:srp scr:hrv"
-# ISO 639-2/B, the codes of libraries:ISO 639-3
-_BIBLIOGRAPHIC = """
-alb:sqi arm:hye baq:eus bur:mya chi:zho cze:ces dut:nld fre:fra geo:kat ger:deu gre:ell ice:isl mac:mkd mao:mri
-may:msa per:fas rum:ron slo:slk tib:bod wel:cym
-"""
-ISO_639_3 = dict(pair.split(":") for pair in (_PAIRS + _FORMER + _BIBLIOGRAPHIC).split())
-_GROUPS = """
-aka ara aym aze bal bik bnc bua chm cre del den din doi est fas ful gba gon grb grn hai hbs hmn iku ipk jrb kau kln
-kok kom kon kpe kur lah lav luy man mlg mon msa mwr nep nor oji ori orm pus que raj rom sqi srd swa syr tmh uzb yid
-zap zha zho zza
-"""
-MACROLANGUAGES = frozenset(_GROUPS.split())  # codes of ISO 639-3 for groups of languages
+from langdiff.base.toml import read_packaged
+
+_CODES = read_packaged("langdiff.base", "iso639.toml")
+ISO_639_3: dict[str, str] = _CODES["two_letters"] | _CODES["former"] | _CODES["bibliographic"]
+MACROLANGUAGES = frozenset(_CODES["groups"]["codes"])  # codes of ISO 639-3 for groups of languages
 
 
 def iso639_3(code: object) -> str | None:

@@ -35,7 +35,10 @@ FORMATS |= dict.fromkeys(["matched", "hypothesis_size", "reference_size"], "{:,}
 FORMATS |= dict.fromkeys(["inner_share", "outer_share", "share", "statistic", "p_value"], "{:.4f}")
 
 
-@Command(parallelism, READ, kinds={"source": list[Path]}, renamed={"source": "documents"})
+DOCUMENTS: dict[str, Any] = {"kinds": {"source": list[Path]}, "renamed": {"source": "documents"}}
+
+
+@Command(parallelism, READ, **DOCUMENTS, without=("predicted",))
 def stats(
     call: Call,
     table: Literal["statistics", "pairs"] = "statistics",
@@ -58,17 +61,9 @@ def stats(
         print_frame(frame, "Pairs of parallel branches", FORMATS, as_json)
 
 
-@Command(parallelism, READ, without=("source", "predicted"), only={"without counts": ("format", "trust")})
+@Command(parallelism, READ, **DOCUMENTS, without=("predicted",))
 def split(
     call: Call,
-    documents: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Files or folders of documents.", metavar="DOCUMENTS…", callback=existing),
-    ] = None,
-    counts: Annotated[
-        Path | None,
-        typer.Option(help="Table (.csv, .tsv) of document, inner and outer, in place of documents.", callback=existing),
-    ] = None,
     share: Annotated[
         list[str] | None, typer.Option(help="Part and its share, such as test=0.1; may be repeated.")
     ] = None,
@@ -80,12 +75,8 @@ def split(
     Example: langdiff parallelism split sermons/ --share training=0.8 --share test=0.2 --table documents
     """
     from langdiff import parallelism
-    from langdiff.parallelism.splitting import read_tag_counts
 
-    if (counts is None) == (not documents):
-        raise ConfigError("give documents, or a table of their counts (--counts).")
-    found = parallelism.tag_counts(call(source=documents)) if counts is None else read_tag_counts(counts)
-    result = parallelism.split_documents(found, _shares(share))
+    result = parallelism.split_documents(parallelism.tag_counts(call()), _shares(share))
     frame = {"documents": result.to_frame, "parts": result.parts, "tests": result.tests}[table]()
     title = {"documents": "Documents", "parts": "Parts", "tests": "Welch's t-tests"}[table]
     print_frame(frame, title, FORMATS, as_json)

@@ -82,7 +82,6 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", callback=new_folder, help="Folder for all tables and pictures.")
     ] = None,
-    cluster: Annotated[bool, typer.Option("--cluster", help="Draw similar treebanks side by side.")] = False,
     as_tsv: Tsv = False,
     as_json: Json = False,
 ) -> None:
@@ -92,13 +91,11 @@ def compare(
     """
     import langdiff as ld
 
-    if cluster and out is None:
-        raise ConfigError("--cluster orders the pictures: give their folder, --out DIR, too.")
     reading = {name: call.given[name] for name in ("strict", "punctuation")} | {"trust": call.given["trust"] or ()}
     banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
     result = ld.compare_treebanks(banks, **call.arguments("strict", "trust"))
     if out is not None:
-        _write(result, out, cluster)
+        _write(result, out)
         typer.echo(f"Tables and pictures: {out}", err=True)
     if as_json or as_tsv:
         _print_numbers(result.to_frame(), as_tsv, as_json)
@@ -118,22 +115,21 @@ def _print_numbers(
         print_frame(frame, title, formats or {})
 
 
-def _write(result: "TreebankComparison", out: Path, cluster: bool) -> None:
+def _write(result: "TreebankComparison", out: Path) -> None:
     """Write divergences, sizes and counts as TSV, maps and profiles as SVG."""
     import pandas as pd
 
     from langdiff.base.cells import guarded
     from langdiff.base.io import write_text
 
-    order = result.cluster_order() if cluster else None  # may fail, so before anything is written
     counts = pd.concat([profile.to_frame() for profile in result.profiles.values()])
     tables = {"divergences": result.to_frame(), "sizes": result.sizes().reset_index(), "counts": counts}
     for name, frame in tables.items():
         write_text(out / f"{name}.tsv", guarded(frame).to_csv(sep="\t", index=False))
     write_text(out / "settings.txt", f"{result.signature}\n")
-    save_picture(lambda: result.plot(order=order), out / "mean.svg")
-    save_picture(lambda: result.plot(order=order, noise=True), out / "noise.svg")
-    save_picture(lambda: load("langdiff.plots.plot_metric_maps")(result, order=order).flat[0], out / "metrics.svg")
+    save_picture(result.plot, out / "mean.svg")
+    save_picture(lambda: result.plot(noise=True), out / "noise.svg")
+    save_picture(lambda: load("langdiff.plots.plot_metric_maps")(result).flat[0], out / "metrics.svg")
     for name, profile in result.profiles.items():
         save_picture(partial(_draw_profile, profile), out / f"profile-{name}.svg")
 
@@ -178,13 +174,12 @@ def parse(
     discourse,
     "langdiff.discourse.evaluate_discourse",
     settings={
-        "langdiff.discourse.discourse_similarity": ("metric", "averaging"),
+        "langdiff.discourse.discourse_similarity": ("metric",),
         "langdiff.discourse.read_discourse": ("format", "collapse_unary", "trust"),
     },
     kinds={"classes": str},
     without=("reference", "predictions", "procedures", "spans", "trivial_spans"),
     only={
-        "table differences|similarity": ("averaging",),
         "table differences|similarity|relations or outcomes": ("metric",),
     },
 )
@@ -226,17 +221,17 @@ def evaluate(
     systems = {
         name: read_documents(path, **read) for name, path in named_paths(predictions, "trees", taken="reference")
     }
-    arguments = call.arguments("reference", "predictions", "classes", "metric", "averaging", *read)
+    arguments = call.arguments("reference", "predictions", "classes", "metric", *read)
     result = load(call.command.function)(gold, systems, classes=classes, **arguments)
     last: Any = result.procedures[-1]
-    comparing = {"procedure": last, "metric": given["metric"], "averaging": given["averaging"]}
+    comparing = {"procedure": last, "metric": given["metric"]}
     if outcomes is not None:
         result.outcomes(last, given["metric"]).save(outcomes)
         typer.echo(f"Outcomes: {outcomes}", err=True)
     match table:
         case "differences":
             found = result.compare(**comparing)
-            title = f"Differences in F1 ({', '.join(comparing.values())})"
+            title = f"Differences in F1 ({', '.join(comparing.values())}, micro)"
             print_frame(found.to_frame().reset_index(), title, DIFFERENCES, as_json)
             typer.echo(f"[{found.signature}]", err=True)
             return
@@ -244,7 +239,9 @@ def evaluate(
             alike = {name: given[name] for name in ("binarization", "on_error")}
             matrix = discourse_similarity({"reference": gold, **systems}, classes=classes, **alike, **comparing)
             formats = dict.fromkeys(matrix.columns, "{:.4f}")
-            print_frame(matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())})", formats, as_json)
+            print_frame(
+                matrix.reset_index(names="against"), f"F1 ({', '.join(comparing.values())}, micro)", formats, as_json
+            )
         case "scores" if not as_json:
             echo(result.summary())
             return

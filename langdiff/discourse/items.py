@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from langdiff.base.io import as_path, read_table
+from langdiff.base.toml import read_packaged
 from langdiff.discourse.nodes import ROOT, SPAN
 from langdiff.discourse.tree import DiscourseTree, attachments_of
 from langdiff.errors import ConfigError, DataError, listing, option
@@ -16,32 +17,8 @@ METRICS: tuple[Metric, ...] = ("S", "N", "R", "F")
 TRIVIAL = 3  # items that are always right in one parser's evaluation: (0, 0), (0, n) and the root
 ClassName = Literal["rst-dt", "gum"]
 Classes = ClassName | Mapping[str, str] | None
-# the 18 classes that parsers of the RST Discourse Treebank are evaluated with
-RST_DT_CLASSES = {
-    "attribution": "attribution attribution-n",
-    "background": "background circumstance",
-    "cause": "cause cause-result result consequence consequence-n consequence-s",
-    "comparison": "comparison preference analogy proportion",
-    "condition": "condition hypothetical contingency otherwise",
-    "contrast": "contrast concession antithesis",
-    "elaboration": "elaboration-additional elaboration-general-specific elaboration-part-whole "
-    "elaboration-process-step elaboration-object-attribute elaboration-set-member example definition",
-    "enablement": "purpose enablement",
-    "evaluation": "evaluation evaluation-n evaluation-s interpretation interpretation-n interpretation-s conclusion "
-    "comment",
-    "explanation": "evidence explanation-argumentative reason",
-    "joint": "list disjunction",
-    "manner-means": "manner means",
-    "topic-comment": "problem-solution problem-solution-n problem-solution-s question-answer question-answer-n "
-    "question-answer-s statement-response statement-response-n statement-response-s topic-comment comment-topic "
-    "rhetorical-question",
-    "summary": "summary summary-n summary-s restatement",
-    "temporal": "temporal-before temporal-after temporal-same-time sequence inverted-sequence",
-    "topic-change": "topic-shift topic-drift",
-    "same-unit": "same-unit",
-    "textual": "textualorganization",
-}
-_RST_DT = {member: name for name, members in RST_DT_CLASSES.items() for member in members.split()}
+RST_DT_CLASSES: dict[str, tuple[str, ...]] = read_packaged("langdiff.discourse", "rst_dt.toml")["classes"]
+_RST_DT = {member: name for name, members in RST_DT_CLASSES.items() for member in members}
 _WHOLE_IN_GUM = ("same-unit", SPAN)
 
 

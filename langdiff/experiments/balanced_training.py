@@ -13,8 +13,7 @@ from langdiff.base.seeds import generator, seed_number
 from langdiff.base.types import check_choice
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
-from langdiff.errors import ConfigError, DataError, listing, option, words
-from langdiff.experiments.cautions import warns_caller
+from langdiff.errors import ConfigError, DataError, listing, option, warns_caller, words
 from langdiff.experiments.native import NATIVE, TRANSLATED, divide_by_origin, find_origins
 from langdiff.experiments.native_and_translated import TranslationeseResult, translationese
 from langdiff.selection import split, split_into_folds

@@ -11,8 +11,7 @@ import pandas as pd
 
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
-from langdiff.errors import ConfigError, option
-from langdiff.experiments.cautions import warns_caller
+from langdiff.errors import ConfigError, option, warns_caller
 from langdiff.lm import Recipe, read_training_logs
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm

@@ -11,8 +11,7 @@ import pandas as pd
 
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.types import Integers
-from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.experiments.cautions import warns_caller
+from langdiff.errors import ConfigError, DataError, listing, option, warns_caller
 from langdiff.lm.automatic import settle
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.jobs.folder import fold_cache
@@ -188,7 +187,7 @@ def difficulty_curve(
         spread between them.
     seed : int or numpy.random.Generator
         The first seed, from which the others are made, and that of the draws.
-    model : {"1", "2", "2L-rounded", "2C"} or Variant
+    model : {"1", "2", "2L", "2L-rounded", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors, such as ``"document"``; see `langdiff.fit`.

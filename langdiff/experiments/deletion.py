@@ -13,8 +13,7 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.experiments.cautions import missing_by_design, warns_caller
+from langdiff.errors import ConfigError, DataError, listing, missing_by_design, option, warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.simulation import Mechanism, draw_missing
 from langdiff.regression.table import as_surprisals, identify_table

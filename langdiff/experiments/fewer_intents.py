@@ -12,8 +12,7 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, option
-from langdiff.experiments.cautions import warns_caller
+from langdiff.errors import ConfigError, DataError, option, warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.regression.variants import PlainModel, find_variant, own_numbers

@@ -17,8 +17,7 @@ from langdiff.base.result import Result, drawing
 from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
 from langdiff.base.types import Floats
-from langdiff.errors import CheckpointError, ConfigError, DataError, listing, option
-from langdiff.experiments.cautions import warns_caller
+from langdiff.errors import CheckpointError, ConfigError, DataError, listing, option, warns_caller
 from langdiff.regression import DifficultyFit, fit, held_out_log_likelihood
 from langdiff.regression.check.held_out import Fix, Sizes
 from langdiff.regression.table import as_surprisals, identify_table

@@ -11,8 +11,7 @@ from scipy.stats import norm
 from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.corpora.edition_info import EditionInfo
-from langdiff.errors import ConfigError, DataError, listing, option, warn
-from langdiff.experiments.cautions import missing_by_design, warns_caller
+from langdiff.errors import ConfigError, DataError, listing, missing_by_design, option, warn, warns_caller
 from langdiff.experiments.native import (
     NATIVE,
     TRANSLATED,

@@ -15,7 +15,6 @@ from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.parallelism.documents import Document, strata
-from langdiff.tables.long_tables import numbers_of, read_table_file
 
 PARTS = {"training": 0.7, "validation": 0.1, "optimization": 0.1, "test": 0.1}
 COUNTS = ["inner", "outer"]
@@ -143,25 +142,6 @@ def tag_counts(documents: Mapping[str, Document]) -> pd.DataFrame:
     ]
     outer = [n_strata * size - count for size, count in zip(sizes, inner, strict=True)]
     return pd.DataFrame({"inner": inner, "outer": outer}, index=pd.Index(list(documents), name="document"))
-
-
-def read_tag_counts(path: str | Path) -> pd.DataFrame:
-    r"""Read counts of tags by document, as `tag_counts` returns them, from a table.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "counts.csv"
-    ...     _ = path.write_text("document,inner,outer\na,9,90\nb,5,60\n")
-    ...     read_tag_counts(path).to_dict()
-    {'inner': {'a': 9.0, 'b': 5.0}, 'outer': {'a': 90.0, 'b': 60.0}}
-    """
-    path = as_path(path)
-    table = read_table_file(path)
-    if missing := [name for name in ("document", *COUNTS) if name not in table]:
-        raise DataError(f"{path}: there is no column {missing[0]!r}; the table has document, inner and outer.")
-    return table.assign(**{name: numbers_of(table[name], path) for name in COUNTS}).set_index("document")
 
 
 def split_documents(counts: pd.DataFrame, shares: Mapping[str, float] | None = None) -> DocumentSplit:

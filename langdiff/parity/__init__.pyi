@@ -3,4 +3,3 @@ from .measure import CrossMutualInformation as CrossMutualInformation
 from .measure import measure_parity as measure_parity
 from .measure import xmi as xmi
 from .result import Parity as Parity
-from .tokenizers import diagnose_tokens as diagnose_tokens

@@ -83,7 +83,7 @@ def measure_parity(
     model : {"1", "2"}
         Regression model behind ``information_parity_model``; see `langdiff.fit`.
     alpha : float
-        Order of the Rényi entropy of tokens; see `langdiff.parity.diagnose_tokens`.
+        Order α of the Rényi entropy of the tokens of a tokenizer.
 
     Returns
     -------

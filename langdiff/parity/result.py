@@ -43,7 +43,7 @@ class Parity(Result):
         Of texts: ``byte_premium``, ``character_premium``, ``bytes_per_character``,
         ``reference_bytes_per_character`` (of the same intents). Of tokenizers: ``token_premium``; ``fertility`` (tokens
         per white-space word) and ``split_words`` (share of words that are more than one token), NaN where a script
-        separates no words; and entropies, efficiencies and accessor variety (`langdiff.parity.diagnose_tokens`). Of
+        separates no words; and entropies, efficiencies and accessor variety. Of
         bits: ``information_parity`` (as published), ``information_parity_totals``, ``information_parity_model``
         (recommended); above 1 where an edition takes fewer bits than the reference.
     measures : mapping from str to Effects

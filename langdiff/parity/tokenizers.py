@@ -65,26 +65,6 @@ def diagnose_tokens(tokens: Iterable[Sequence[Hashable]], *, alpha: float = USUA
     types, which is the same to the left and to the right, is the number of different pairs of neighbours divided by V.
     All three depend on how much text there is: compare editions of the same content.
 
-    Parameters
-    ----------
-    tokens : iterable of sequences
-        Tokens of each text; neighbours are counted inside a text.
-    alpha : float
-        Order α of the Rényi entropy.
-
-    Returns
-    -------
-    Series of float
-        ``tokens``, ``types``, ``renyi_entropy`` and ``shannon_entropy`` (bits per token), ``renyi_efficiency``,
-        ``shannon_efficiency``, ``accessor_variety``. Efficiencies are NaN if there is one type only.
-
-    Raises
-    ------
-    ConfigError
-        If `alpha` is not positive.
-    DataError
-        If there is no token.
-
     References
     ----------
     Zouhar, Meister, Gastaldi, Du, Sachan and Cotterell (2023), "Tokenization and the Noiseless Channel"; Feng, Chen,

@@ -199,7 +199,7 @@ def plot_treebank_profile(
     Parameters
     ----------
     profile : TreebankProfile
-        Result of `langdiff.treebanks.profile_treebank`.
+        One of the `profiles` of `langdiff.compare_treebanks`.
     metric : {"size", "depth", "width", "length"}
         A map of sentences by depth and length; histograms of costs; or bars of numbers of children.
     ax : Axes, optional

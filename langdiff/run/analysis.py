@@ -17,8 +17,7 @@ from langdiff.base.checksums import read_sealed, seal
 from langdiff.base.io import write_json
 from langdiff.base.result import Result
 from langdiff.base.signature import full_hash
-from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError, warn
-from langdiff.experiments.cautions import merge
+from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError, merge, warn
 from langdiff.run.directory import JOBS, versions
 
 ANALYSES = "analyses"

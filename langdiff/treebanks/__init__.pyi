@@ -11,6 +11,5 @@ from .perturbation import PerturbationCurve as PerturbationCurve
 from .perturbation import perturbation_curve as perturbation_curve
 from .perturbation import reorder as reorder
 from .profile import TreebankProfile as TreebankProfile
-from .profile import profile_treebank as profile_treebank
 from .tables import SimilaritySettings as SimilaritySettings
 from .treebank import read_treebank as read_treebank

@@ -114,23 +114,6 @@ class TreebankProfile(Result):
 def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = None) -> TreebankProfile:
     """Count the bins of the five metrics in a treebank.
 
-    Parameters
-    ----------
-    treebank : Treebank
-        Treebank in which to count; see `read_treebank`.
-    settings : SimilaritySettings, optional
-        Settings of the counts; by default those of `SimilaritySettings`.
-
-    Returns
-    -------
-    TreebankProfile
-        The table of each metric, with names on its bins, and sizes.
-
-    Raises
-    ------
-    ConfigError
-        If it is not a treebank.
-
     Examples
     --------
     >>> from langdiff.treebanks.conllu import Tree

@@ -22,6 +22,7 @@ from langdiff.base.result import Printed
 from langdiff.errors import LangdiffWarning
 from langdiff.run.analysis import Analysis, Figure
 from langdiff.treebanks.conllu import Tree
+from langdiff.treebanks.profile import profile_treebank
 from langdiff.treebanks.treebank import Treebank
 from langdiff.typology.predictors.languages import language_table
 from langdiff.typology.predictors.wals import Wals
@@ -166,7 +167,7 @@ MADE_HERE = {
     "EditionSpread": lambda: ld.edition_spread(4),
     "ItemPlan": lambda: ld.plan_items(0.03, sd=0.45),
     "Tagger": tagger,
-    "TreebankProfile": lambda: ld.treebanks.profile_treebank(Treebank.from_trees([SING] * 3, name="a_b & <i>")),
+    "TreebankProfile": lambda: profile_treebank(Treebank.from_trees([SING] * 3, name="a_b & <i>")),
 }
 OF_THEIR_OWN = {  # saved as
     "Tagger": "a folder with its weights",

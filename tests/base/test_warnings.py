@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import langdiff as ld
-from langdiff.errors import ConvergenceWarning, EditionWarning, LangdiffWarning, warn
-from langdiff.experiments.cautions import warns_caller
+from langdiff.errors import ConvergenceWarning, EditionWarning, LangdiffWarning, warn, warns_caller
 
 PACKAGE = Path(ld.__file__).parent
 # as if it were a file of the package

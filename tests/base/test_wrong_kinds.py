@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff import discourse, parallelism, treebanks, typology
+from langdiff import discourse, parallelism, typology
 from langdiff.errors import ConfigError, DataError
+from langdiff.treebanks.profile import profile_treebank
 from langdiff.typology.association.result import benjamini_hochberg
 
 D = pd.Series(np.sin(np.arange(8.0)), index=list("abcdefgh"), name="difficulty")
@@ -24,7 +25,7 @@ BITS = pd.DataFrame(np.arange(12.0).reshape(4, 3) + 1)
         lambda: parallelism.score_parallelisms({"tagger": {"1": DOCUMENT}}, DOCUMENT),
         lambda: parallelism.score_parallelisms({"tagger": {"1": "1.tsv"}}, {"1": DOCUMENT}),
         lambda: parallelism.write_parallelisms(DOCUMENT, "folder"),
-        lambda: treebanks.profile_treebank("x.conllu"),
+        lambda: profile_treebank("x.conllu"),
         lambda: ld.compare_treebanks(None),
         lambda: ld.xmi(ld.Surprisals(bits=BITS), None),
         lambda: ld.xmi(BITS, BITS),

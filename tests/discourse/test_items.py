@@ -40,7 +40,7 @@ def test_every_member_with_embedding_and_case(member, name):
 
 def test_there_are_eighteen_classes():
     assert len(RST_DT_CLASSES) == 18
-    assert len(PAIRS) == sum(len(members.split()) for members in RST_DT_CLASSES.values())
+    assert len(PAIRS) == sum(map(len, RST_DT_CLASSES.values()))
     assert {relation_class(name, "rst-dt") for name in RST_DT_CLASSES} == set(RST_DT_CLASSES)  # stay what they are
 
 
@@ -62,7 +62,6 @@ def test_what_is_not_in_a_table_stays():
         ("a.tsv", "relation\tclass\nList\t\n", "line 2: a relation or its class is empty"),
         ("a.csv", "relation,class\nList\n", "line 2: 1 cells"),
         ("a.csv", "relation,class\nspan,span\nspan,joint\n", "line 3: 'span' cannot be in 'joint'"),
-        ("a.csv", "relation,class\nList,SPAN\n", "line 2: 'list' cannot be in 'span': 'span' is not a relation"),
     ],
 )
 def test_bad_tables_of_classes(tmp_path, name, text, message):

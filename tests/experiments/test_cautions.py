@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 
 import langdiff as ld
-from langdiff.errors import ConvergenceWarning, DataError, EditionWarning, LangdiffWarning
+from langdiff.errors import ConvergenceWarning, DataError, EditionWarning, LangdiffWarning, warns_caller
 from langdiff.experiments import replicate, sweep_merges
-from langdiff.experiments.cautions import warns_caller
 from langdiff.lm import Compute
 
 

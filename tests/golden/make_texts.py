@@ -7,7 +7,7 @@ import pandas as pd
 
 import langdiff as ld
 from langdiff.lm import Compute, compare_with_baselines, fit_mixture, measure_baselines, token_scores, train_kneser_ney
-from langdiff.parity import diagnose_tokens
+from langdiff.parity.tokenizers import diagnose_tokens
 from tests.golden.make_fit import COMPLETE, TABLE, table_of
 from tests.golden.record import columns, golden, loose, texts, without_hashes
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.parity import diagnose_tokens
-from langdiff.parity.tokenizers import renyi_entropy
+from langdiff.parity.tokenizers import diagnose_tokens, renyi_entropy
 from tests.helpers import refused
 
 COUNTS = st.lists(st.integers(1, 1000), min_size=2, max_size=30)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.parity import diagnose_tokens
+from langdiff.parity.tokenizers import diagnose_tokens
 from tests.helpers import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:Few units")
@@ -189,15 +189,6 @@ def test_parity_is_a_table_of_predictors():
     row = result.tests.set_index("predictor").loc["byte_premium"]
     premium = parity.estimates["byte_premium"]
     assert row["estimate"] == pytest.approx(np.corrcoef(premium, difficulty)[0, 1])
-
-
-def test_summary_and_frame():
-    surprisals = ld.simulate(50, 2, seed=1).surprisals
-    result = ld.measure_parity(surprisals, reference="e1")
-    frame = result.to_frame()
-    assert {"information_parity_model", "information_parity_model_low", "information_parity_model_high"} <= set(frame)
-    assert "information_parity_model" in result.summary()
-    assert repr(result).startswith("Parity of 2 editions with e1; information parity model from")
 
 
 @pytest.mark.parametrize(

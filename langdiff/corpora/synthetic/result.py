@@ -12,8 +12,19 @@ import pandas as pd
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.corpora.frame import read_frame
-from langdiff.corpora.synthetic.grammar import Alternatives, Decide, Event, Grammar, Intent, NounPhrase, RandomDecisions
-from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, SCRIPTS, SyntheticLanguage, draw_language
+from langdiff.corpora.synthetic.language import (
+    DEFAULT_LANGUAGES,
+    SCRIPTS,
+    Alternatives,
+    Decide,
+    Event,
+    Grammar,
+    Intent,
+    NounPhrase,
+    RandomDecisions,
+    SyntheticLanguage,
+    draw_language,
+)
 from langdiff.corpora.versifications import VERSIFICATIONS, tables
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.multitext import Multitext

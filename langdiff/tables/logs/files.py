@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from langdiff.base.archives import COMPRESSED, is_archive, members_of
 from langdiff.base.iso639 import iso639_3, with_english_names
+from langdiff.base.toml import read_packaged
 from langdiff.errors import DataError, listing, option, warn
 from langdiff.tables.logs.kind import Kind, Source
 from langdiff.tables.logs.registry import kind_of, unknown
@@ -104,35 +105,9 @@ def to_fill(names: Iterable[str]) -> str:
     return option("language", dict.fromkeys(list(names)[:MOST_FAMILIES], "…"))
 
 
-# of ISO 639-1, of the languages of FLORES-200, and of macrolanguages: those in wide use
-CODES = """
-aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo
-es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg
-ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn
-no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta
-te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu ace acm acq aeb afr ajp aka als
-amh apc arb ars ary arz asm ast awa ayr azb azj bak bam ban bel bem ben bho bjn bod bos bug bul cat ceb ces cjk ckb
-crh cym dan deu dik dyu dzo ell eng epo est eus ewe fao fij fin fon fra fur fuv gaz gla gle glg grn guj hat hau heb
-hin hne hrv hun hye ibo ilo ind isl ita jav jpn kab kac kam kan kas kat kaz kbp kea khk khm kik kin kir kmb kmr knc
-kon kor lao lij lim lin lit lmo ltg ltz lua lug luo lus lvs mag mai mal mar min mkd mlt mni mos mri mya nld nno nob
-npi nso nus nya oci ory pag pan pap pbt pes plt pol por prs quy ron run rus sag san sat scn shn sin slk slv smo sna
-snd som sot spa srd srp ssw sun swe swh szl tam taq tat tel tgk tgl tha tir tpi tsn tso tuk tum tur twi tzm uig ukr
-umb urd uzn vec vie war wol xho ydd yor yue zho zsm zul ara aze fas iku kur lav mon msa nep nor ori orm pus sqi swa
-uzb yid chi ger fre dut gre per alb arm baq bur cze geo ice mac mao may rum slo tib wel cmn hbs lat lzh
-"""
-KNOWN = frozenset(CODES.split())
-# English names that benchmarks use, and the list of names does not have or has for several languages
-NAMES = """
-armenian:hye asturian:ast aymara:aym bokmal:nob bosnian:bos cantonese:yue castilian:spa croatian:hrv estonian:est
-farsi:fas flemish:nld greek:ell haitian_creole:hat hebrew:heb indonesian:ind khmer:khm lingala:lin luganda:lug
-luxembourgish:ltz malay:msa mandarin:cmn moldovan:ron nepalese:nep nepali:nep north_macedonian:mkd nynorsk:nno odia:ori
-panjabi:pan pashto:pus punjabi:pan serbian:srp sesotho:sot setswana:tsn slovene:slv swahili:swa uyghur:uig
-"""
-ISO_15924 = """
-arab armn beng cans cher cyrl deva ethi geor grek gujr guru hang hani hans hant hebr jpan khmr knda kore laoo
-latn limb mlym mong mtei mymr nkoo olck orya sinh sund syrc taml telu tfng thaa thai tibt vaii yiii
-"""
-SCRIPTS = frozenset(ISO_15924.split())
+_LANGUAGES = read_packaged("langdiff.tables.logs", "languages.toml")
+KNOWN = frozenset(_LANGUAGES["codes"]["known"].split())
+SCRIPTS = frozenset(_LANGUAGES["codes"]["scripts"].split())
 REGION = re.compile(r"[a-z]{2}|[0-9]{3}")  # ISO 3166, or UN M49
 OF_CHINESE = {"simplified": "Hans", "traditional": "Hant"}
 MOST = 4  # parts of a name that tell a language
@@ -187,7 +162,7 @@ def told_by(parts: Sequence[str]) -> Told | None:
 
 @cache
 def _codes_by_name() -> dict[str, str]:
-    return with_english_names() | dict(pair.replace("_", " ").split(":") for pair in NAMES.split())
+    return with_english_names() | _LANGUAGES["names"]
 
 
 class Reading(NamedTuple):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import chisquare, entropy
 
-from langdiff.corpora.synthetic.grammar import Alternatives, RandomDecisions
+from langdiff.corpora.synthetic.language import Alternatives, RandomDecisions
 from langdiff.errors import ConfigError
 
 ROUNDING = 1e-12  # the same numbers, normalized by another program

@@ -12,8 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chisquare
 
 from langdiff.corpora import SyntheticLanguage, synthesize
-from langdiff.corpora.synthetic.grammar import Alternatives, Grammar, RandomDecisions
-from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, draw_language
+from langdiff.corpora.synthetic.language import DEFAULT_LANGUAGES, Alternatives, Grammar, RandomDecisions, draw_language
 from langdiff.corpora.synthetic.result import Speaker, draw_lexicon
 
 ROUNDING = 1e-9  # sums of tens of thousands of probabilities

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from langdiff.errors import LangdiffWarning
 from langdiff.lm import RECIPES, Scoring, train_kneser_ney, train_language_model
-from langdiff.lm.units.alphabet import Alphabet, _counts, _patterns, identity_bits
+from langdiff.lm.units.alphabet import CODE_POINTS, Alphabet, _patterns, identity_bits
 
 ALL = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
 ASSIGNED = "".join(regex.findall(r"\P{Script=Unknown}+", ALL))
@@ -25,11 +25,11 @@ GROWS = 1.2  # a script gains characters from one version of Unicode to the next
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_numbers_of_characters_are_those_of_unicode(script):
     installed = len(regex.findall(rf"\p{{Script={script}}}", ASSIGNED))
-    assert installed / GROWS <= _counts()[script] <= installed * GROWS
+    assert installed / GROWS <= CODE_POINTS[script] <= installed * GROWS
 
 
 def test_all_scripts_together_leave_room_for_what_has_none():
-    assert 140_000 < sum(_counts().values()) < 0x110000
+    assert 140_000 < sum(CODE_POINTS.values()) < 0x110000
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_all_scripts_together_leave_room_for_what_has_none():
     [("q", "Latin"), ("ж", "Cyrillic"), ("語", "Hani"), (",", "Common"), ("\u0301", "Inherited")],
 )
 def test_a_character_is_told_from_all_of_its_script(character, script):
-    assert identity_bits(character) == log2(_counts()[script])
+    assert identity_bits(character) == log2(CODE_POINTS[script])
 
 
 def test_what_has_no_script_costs_most():
