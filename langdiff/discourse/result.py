@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result, drawing
 from langdiff.base.signature import join_signature
 from langdiff.base.types import check_choice
@@ -100,30 +101,23 @@ class DiscourseEvaluation(Result):
 
     @cached_property
     def _scores(self) -> pd.DataFrame:
-        counts = self.counts()
-        by = ["procedure", "system"]
+        counts, by = self.counts(), ["procedure", "system"]
         total = counts.groupby(level=by, sort=False).sum()
-        tables = []
-        for averaging in AVERAGINGS:
+        tables = {}
+        for averaging, metric in product(AVERAGINGS, METRICS):
             base = total if averaging == "micro" else counts[counts["gold"] > 0]
-            for metric in METRICS:
-                table = _ratios(base[metric], base["gold"], base["predicted"])
-                table = table if averaging == "micro" else table.groupby(level=by, sort=False).mean()
-                table["true_positives"] = total[metric]
-                table[["gold", "predicted"]] = total[["gold", "predicted"]]
-                tables.append(table.reset_index().assign(averaging=averaging, metric=metric))
-        frame = pd.concat(tables, ignore_index=True)
+            table = _ratios(base[metric], base["gold"], base["predicted"])
+            table = table if averaging == "micro" else table.groupby(level=by, sort=False).mean()
+            tables[averaging, metric] = table.assign(
+                true_positives=total[metric], gold=total["gold"], predicted=total["predicted"]
+            )
+        frame = pd.concat(tables, names=["averaging", "metric"]).reset_index()
         frame["rank"] = _rank(frame, ["procedure", "averaging", "metric"])
-        keys: dict[str, Sequence[str]] = {
-            "procedure": self.procedures,
-            "averaging": AVERAGINGS,
-            "system": self.systems,
-            "metric": METRICS,
-        }
-        order = pd.MultiIndex.from_product(list(keys.values()), names=list(keys))
-        frame = frame.set_index(list(keys)).reindex(order).reset_index()
-        names = [*keys, "precision", "recall", "f1", "true_positives", "gold", "predicted", "rank"]
-        return frame[names].assign(documents=len(self.documents), left_out=self.left_out["document"].nunique())
+        order = pd.MultiIndex.from_product(
+            [self.procedures, AVERAGINGS, self.systems, METRICS], names=["procedure", "averaging", "system", "metric"]
+        )
+        frame = frame.set_index(order.names).reindex(order).reset_index()
+        return frame.assign(documents=len(self.documents), left_out=self.left_out["document"].nunique())
 
     def scores(self, procedure: Procedure = "parseval", averaging: Averaging = "micro") -> pd.DataFrame:
         """Return F1 as a table: one row per system, one column per metric.
@@ -327,19 +321,21 @@ class DiscourseEvaluation(Result):
             number = f"{self.secondary_edges:,} secondary edge(s)"
             yield from [f"The {number} of the reference are not part of trees and were ignored.", ""]
 
-    def summary(self) -> str:
-        """Return F1 in percent by procedure and averaging as text, with numbers of items and the settings."""
-        frame = self.to_frame()
-        lines = []
-        for procedure in self.procedures:
-            for averaging in AVERAGINGS:
-                means = "counts added up" if averaging == "micro" else "mean over documents"
-                lines.append(f"F1 in percent, {procedure}, {averaging} ({means})")
-                table = 100 * self.scores(procedure, averaging)
-                own = frame[(frame["procedure"] == procedure) & (frame["averaging"] == averaging)]
-                table["items"] = own.groupby("system")["gold"].first()
-                lines += [frame_text(table, float_format="{:.1f}".format, index_names=False), ""]
-        return "\n".join([*lines, *self._notes(), *self._signed()])
+    def tables(self) -> list[Shown]:
+        """Return F1 in percent by procedure and averaging, with numbers of items."""
+        frame, found = self.to_frame(), []
+        for procedure, averaging in product(self.procedures, AVERAGINGS):
+            means = "counts added up" if averaging == "micro" else "mean over documents"
+            table = 100 * self.scores(procedure, averaging)
+            own = frame[(frame["procedure"] == procedure) & (frame["averaging"] == averaging)]
+            table["items"] = own.groupby("system")["gold"].first()
+            caption = f"F1 in percent, {procedure}, {averaging} ({means})"
+            printing = {"float_format": "{:.1f}".format, "index_names": False}
+            found.append(Shown(table, f"{procedure}-{averaging}", caption, printing=printing))
+        return [*found, Shown(notes=tuple(self._notes()))]
+
+    def _lines(self) -> Iterator[str]:
+        yield from ()
 
     def _left_out(self) -> list[str]:
         """Return lines with the number of documents left out and the reason for each."""

@@ -39,7 +39,7 @@ def curve(tables):
     return fit_curve(tables, seed=0)
 
 
-@pytest.mark.parametrize("model", ["1", "2", "2L-rounded"])
+@pytest.mark.parametrize("model", ["1", "2", "2L", "2L-rounded"])
 def test_every_size_is_the_fit_of_its_table(tables, model):
     curve = fit_curve(tables, model=model, seed=0)
     for size in SIZES:
