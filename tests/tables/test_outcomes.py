@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import langdiff as ld
-from langdiff.errors import DataError
+from langdiff.errors import DataError, LangdiffWarning
 from tests.helpers import refused
 
 NAN = float("nan")
@@ -43,7 +43,6 @@ def test_cells_without_trials_are_missing():
     [
         ([[0.5, 1]], None, r"1 of 2 successes are not whole numbers .*\(i0, s0\) = 0.5.*give successes"),
         ([[-1, 1]], None, "not whole numbers from 0 up"),
-        ([[np.inf, 1]], None, "not whole numbers from 0 up"),
         ([["C", 1]], None, r"\(i0, s0\) = C\."),
         ([[2, 1]], None, r"more successes than trials: \(i0, s0\) = 2 of 1"),
         ([[1, 1]], [[0, 1]], r"\(i0, s0\) = 1 of 0"),
@@ -111,14 +110,12 @@ def test_attributes_come_from_columns(tmp_path):
         ("item,system,successes\n,x,1\n", {}, "line 2: an item or a system without a name"),
         ("item,x,y\na,1,2/\n", {}, "line 2, column 'y': '2/' is not a whole number"),
         ("item,x,y\na,1,/2\n", {}, "line 2, column 'y': '/2' is not a whole number"),
-        ("item,x,y\na,1,0\nb,1/x,1\n", {}, "line 3, column 'x': '1/x' is not a whole number"),
         ("item,x,y\na,1,4/3\n", {}, "line 2, column 'y': '4/3' are more successes than trials"),
         ("item,x,y\na,1/0,1\n", {}, "line 2, column 'x': '1/0' are more successes than trials"),
         ("item,system,successes,trials\na,x,1,2\nb,x,5,0\n", {}, "line 3, column 'successes': 5 of 0 are more"),
         ("item,system,successes,trials\na,x,1,2\nb,x,1,\n", {}, "line 3, column 'trials': is empty though"),
         ("item,system,successes\na,x,2\n", {}, "line 2, column 'successes': 2 of 1 are more"),
         ("item,system,successes\n", {}, "t.csv: no rows below the header"),
-        ("item,x,y\n", {}, "t.csv: no rows below the header"),
         ("item,x\na,1\na,0\n", {}, "have several rows: 'a'"),
         ("item,x\na,yes\n", {}, "'yes' is not a whole number"),
         ("item\na\n", {}, "only one column"),
@@ -155,6 +152,22 @@ def lm_eval(folder, model, task, rows):
 def sample(doc_id, value, *, doc_hash="h", metrics=("acc",), **more):
     row = {"doc_id": doc_id, "doc_hash": f"{doc_hash}{doc_id}", "filter": "none", "metrics": list(metrics)}
     return row | dict.fromkeys(metrics, value) | more
+
+
+@pytest.mark.filterwarnings("ignore:.*all are taken as scores")
+def test_metrics_that_are_scores(tmp_path):
+    for model, shift in (("small", 0.0), ("large", 0.1)):
+        values = [round(0.03 * i + shift, 3) for i in range(20)]
+        lm_eval(tmp_path, model, "qa", [sample(i, value, metrics=("f1",)) for i, value in enumerate(values)])
+    found = ld.read_outcomes(tmp_path)
+    assert found.scores.loc["qa/3"].to_dict() == pytest.approx({"small": 0.09, "large": 0.19})
+    logs = ld.read_logs(tmp_path)
+    logs.write(tmp_path / "answers.parquet")
+    pd.testing.assert_frame_equal(ld.read_outcomes(tmp_path / "answers.parquet").scores, found.scores, check_like=True)
+    lm_eval(tmp_path, "small", "qa", [sample(i, 0.5 if i == 7 else 1.0, metrics=("f1",)) for i in range(40)])
+    (tmp_path / "large" / "samples_qa_2025-01-02T03-04-05.678901.jsonl").unlink()
+    with pytest.warns(LangdiffWarning, match=r"1 of 40 values of 'f1' are neither .* 0.5 \(.*line 8\)"):
+        ld.read_outcomes(tmp_path / "small")
 
 
 def test_samples_of_lm_eval(tmp_path):
