@@ -42,6 +42,7 @@ def texts_of(symbols, characters, length, seed=0):
     for place in range(1, characters):
         if follows[place]:
             drawn[place] = (drawn[place - 1] * 31 + 7) % symbols
+    drawn[rng.choice(characters, min(symbols, characters), replace=False)] = np.arange(min(symbols, characters))
     joined = "".join(letters[number] for number in drawn)
     return [joined[start : start + length] for start in range(0, characters, length)]
 

@@ -89,7 +89,7 @@ langdiff.regression:
     standardized_residuals
 langdiff.run:
     Analysis Experiment Section read_experiment read_run run_experiment section
-    verify_run
+    verify verify_run
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:

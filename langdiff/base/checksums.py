@@ -82,6 +82,24 @@ def _digest(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def hash_files(path: Path) -> str:
+    """Return the SHA-256 of a file, or of the names and contents of all files in a folder."""
+    digest = hashlib.sha256()
+    is_folder = path.is_dir()
+    try:
+        for file in sorted(path.rglob("*")) if is_folder else [path]:
+            if is_folder and not file.is_file():
+                continue
+            if is_folder:
+                digest.update(file.relative_to(path).as_posix().encode() + b"\0")
+            with file.open("rb") as stream:
+                while piece := stream.read(1 << 20):
+                    digest.update(piece)
+    except OSError as error:
+        raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from error
+    return digest.hexdigest()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Checksums:
     """Recorded checksums (SHA-256) of the files in a folder.

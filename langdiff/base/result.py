@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 
+from langdiff import __version__
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
 from langdiff.base.grids import filled, frame_text, in_lines, line_width, markdown, tex, tex_label, tex_row
-from langdiff.base.io import as_path
-from langdiff.base.saving import check_ending, flat, write_frame, write_lines
+from langdiff.base.io import as_path, write_text
+from langdiff.base.saving import check_ending, flat, origin_of, write_frame, write_lines
 from langdiff.errors import CheckpointError, ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -197,19 +198,20 @@ class Result(Tabular):
         """
         path = as_path(path)
         check_ending(path)
+        known = {"signature": signature} if (signature := getattr(self, "signature", "")) else {}
         match path.suffix:
             case ".json":
-                write_lines(self.to_json(), path)
+                write_text(path, f"{self._json(origin_of(path))}\n")
             case ".md":
-                write_lines(self.to_markdown(), path)
+                write_lines(self.to_markdown(), path, known)
             case ".tex":
-                write_lines(self.to_latex(), path)
+                write_lines(self.to_latex(), path, known)
             case ".html":
-                write_lines(f'<!doctype html><meta charset="utf-8">{self.to_html()}', path)
+                write_lines(f'<!doctype html><meta charset="utf-8">{self.to_html()}', path, known)
             case ".txt":
-                write_lines(self.text(80), path)
+                write_lines(self.text(80), path, known)
             case _:
-                write_frame(flat(self.to_frame()), path)
+                write_frame(flat(self.to_frame()), path, known)
 
     def to_json(self) -> str:
         """Return the JSON text that `save` writes.
@@ -219,8 +221,12 @@ class Result(Tabular):
         DataError
             If the result holds something that has no place in a file.
         """
+        return self._json({})
+
+    def _json(self, origin: Mapping[str, Any]) -> str:
         head = {"format": f"{PREFIX}{type(self).__name__}", "format_version": self.format_version}
-        return json.dumps(seal(head | encode_fields(self)), ensure_ascii=False, allow_nan=False)
+        manifest = {"manifest": {"versions": {"langdiff": __version__}, **origin}}
+        return json.dumps(seal(head | manifest | encode_fields(self)), ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def _read(cls, path: Path) -> Self:

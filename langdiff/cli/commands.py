@@ -20,6 +20,7 @@ from typer.main import get_command
 from typer.models import OptionInfo
 
 from langdiff.base.grids import in_lines, line_width
+from langdiff.base.saving import called
 from langdiff.base.types import check_resamples
 from langdiff.cli.help import SHARED, print_help
 from langdiff.cli.options import existing, is_given, read_frame, refuse_unused
@@ -399,7 +400,7 @@ class Late(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
-        with in_command(self.named), in_lines(line_width()):
+        with in_command(self.named), in_lines(line_width()), called(*_origin(ctx)):
             return self._made.invoke(ctx)
 
     @cached_property
@@ -412,6 +413,27 @@ class Late(TyperCommand):
                 found[one.name] = named = long[0], next(iter(one.secondary_opts), "")
                 found.setdefault(long[0].removeprefix("--").replace("-", "_"), named)
         return found
+
+
+def _origin(ctx: Any) -> tuple[dict[str, str], list[Path]]:
+    """Return the command with the options given, and the files that it reads."""
+    settings, inputs = {"command": ctx.command_path}, []
+    for name, value in ctx.params.items():
+        if name not in ("out", "plot", "unmatched") and is_given(ctx, name):
+            values = value if isinstance(value, list | tuple) else [value]
+            files = [Path(one) for one in values if isinstance(one, Path) or (isinstance(one, str) and _is_file(one))]
+            if files:
+                inputs += files
+            else:
+                settings[name] = ", ".join(map(str, values))
+    return settings, inputs
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # names that cannot be of files
+        return False
 
 
 def show(call: Call, output: Output) -> None:

@@ -14,7 +14,7 @@ import typer
 
 from langdiff.base.cells import drop_controls, escape_controls
 from langdiff.base.grids import MISSING, filled, frame_blocks, line_width
-from langdiff.base.saving import FRAMES, TEXTS
+from langdiff.base.saving import FRAMES, TEXTS, write_manifest
 from langdiff.base.saving import check_ending as check_ending
 from langdiff.base.saving import flat as flat
 from langdiff.base.saving import write_frame as write_frame
@@ -193,3 +193,4 @@ def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
                     temporary.write_text(drop_controls(temporary.read_text(encoding="utf-8")), encoding="utf-8")
         finally:
             plt.close(figure)
+    write_manifest(path)

@@ -11,8 +11,8 @@ import typer
 from langdiff.base.grids import filled, line_width
 from langdiff.cli.commands import Command
 from langdiff.cli.help import print_rows
-from langdiff.cli.options import existing_here, new_folder
-from langdiff.cli.output import Json, print_frame, print_json
+from langdiff.cli.options import existing, existing_here, new_folder
+from langdiff.cli.output import Json, echo, print_frame, print_json
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -95,6 +95,36 @@ def run(
         _run(settings, out, as_json, executor)
 
 
+@Command(app, brief="Write an experiment file for a folder of texts.")
+def init(
+    folder: Annotated[
+        Path,
+        typer.Argument(help="Folder with texts in lines, verses or tables, or with logs.", callback=existing_here),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Experiment file to write; it must not exist [default: FOLDER.toml].")
+    ] = None,
+) -> None:
+    """Write an experiment file for what a folder holds: format, languages, split, models, an estimate of the time.
+
+    What was guessed has a question mark.
+
+    Example: langdiff init texts/ --out texts.toml
+    """
+    from langdiff.base.io import write_text
+    from langdiff.errors import OutputError
+    from langdiff.run.draft import draft_experiment
+
+    out = out or Path(f"{folder.absolute().name}.toml")
+    if out.exists():
+        raise OutputError(f"{out}: exists already, and is not overwritten. Choose another name: --out NAME.toml.")
+    draft = draft_experiment(folder, out)
+    typer.echo(draft.found)
+    if draft.text:
+        write_text(out, draft.text)
+        echo(f"Written to {out}. Look at the lines with a question mark, then: langdiff run {out}")
+
+
 @Command(app, brief="Write and print the report of a run again.")
 def report(
     directory: Annotated[
@@ -149,28 +179,43 @@ def _left(table: "pd.DataFrame") -> str:
     return "Left of training, for one worker: " + "; ".join(known + [f"{lm}, not known yet" for lm in unknown])
 
 
-@Command(app, panel="Upkeep", brief="Check that files of a run are as they were written.")
-def verify(directory: Directory, as_json: Json = False) -> None:
-    """Check that the files of a run, or of a folder of language models, are as they were written.
+@Command(app, panel="Upkeep", brief="Trace tables, figures and runs to their texts.")
+def verify(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files that langdiff saved, runs, folders of models.", callback=existing)
+    ],
+    as_json: Json = False,
+) -> None:
+    """Follow tables, figures, fits and runs back to bits, language models and texts.
 
-    Names files that are damaged, missing or unrecorded; the exit code is then 1.
+    Hashes are compared, and fits that take seconds are computed again. The first link that is not proven is named; the
+    exit code is then 1.
 
-    Example: langdiff verify runs/demo
+    Example: langdiff verify table.csv runs/demo
     """
-    from langdiff.run import verify_run
+    from langdiff.run import verify as trace
 
-    table = verify_run(directory)
-    wrong = table[~table["state"].isin(["whole", "unfinished"])]
+    table = trace(*paths)
+    ok = table["state"].isin(["whole", "recomputed", "unfinished"])
     if as_json:
         print_json(table)
-    elif len(wrong):
-        print_frame(wrong[["file", "state"]], f"{len(wrong)} of {len(table)} files are not as they were written", {})
     else:
-        typer.echo(f"{int((table['state'] == 'whole').sum())} files are as they were written")
+        links = table[(table["link"] != "file") | ~ok]
+        if len(links):
+            print_frame(links, "what was followed", {})
+        whole = int((ok & (table["link"] == "file")).sum())
+        echo(
+            f"{whole} files are as they were written; {int((table['state'] == 'recomputed').sum())} fits computed again"
+        )
     if unfinished := int((table["state"] == "unfinished").sum()):
-        typer.echo(f"{unfinished} language model(s) are unfinished; `langdiff run` goes on with them.", err=True)
-    if len(wrong):
-        typer.echo("langdiff: `langdiff run` makes damaged and missing files again.", err=True)
+        echo(f"{unfinished} language models are unfinished; `langdiff run` goes on with them.", err=True)
+    if not ok.all():
+        first = table[~ok].iloc[0]
+        echo(
+            f"langdiff: first link that is not proven: {first['link']} of {first['file']}: {first['state']}. "
+            f"{first['reason']}",
+            err=True,
+        )
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""``lm="auto"``: a recipe chosen by the amount of training text."""
+"""``lm="auto"``: a recipe chosen by the amount of training text and the size of its alphabet."""
 
 import logging
 from collections.abc import Iterable
@@ -35,6 +35,7 @@ LADDER = (
     Step(inf, "char-once", "one epoch; no recipe was measured on more than some million characters"),
 )
 """Steps by the size of the training part; the first that is large enough is taken."""
+SYMBOLS = 3_000  # that a softmax must tell apart for a character to take twice the time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,32 +55,58 @@ class Automatic(LanguageModelRecipe):
         return cls() if name == AUTO else None
 
     def fit(self, train: pd.Series, dev: pd.Series, plan: TrainingPlan) -> Model:  # noqa: D102
-        return chosen_for(int(train.str.len().sum())).fit(train, dev, plan)
+        return chosen_for(size_of(train)).fit(train, dev, plan)
 
     def read(self, directory: Path, *, device: str) -> NoReturn:  # noqa: ARG002, D102
         raise ConfigError(f"{directory}: models have the name of the recipe that {AUTO!r} chose; give that name.")
 
 
-def chosen_for(characters: int) -> LanguageModelRecipe:
-    """Return the recipe for a number of characters of training text, and log the choice with its reason.
+class Size(NamedTuple):
+    """Characters of a training text, and how many of them are different."""
+
+    characters: int
+    symbols: int
+
+    @property
+    def cost(self) -> float:
+        """Characters of a small alphabet that take as much time."""
+        return self.characters * (1 + self.symbols / SYMBOLS) if self.symbols > SYMBOLS else self.characters
+
+
+def size_of(texts: Iterable[str]) -> Size:
+    """Return the size of a training text."""
+    characters, different = 0, set[str]()
+    for text in texts:
+        characters += len(text)
+        different.update(text)
+    return Size(characters, len(different))
+
+
+def chosen_for(size: Size) -> LanguageModelRecipe:
+    """Return the recipe for a training text of some size, and log the choice with its reason.
 
     Examples
     --------
-    >>> [chosen_for(n).name for n in (700_000, 4_000_000, 80_000_000)]
+    >>> [chosen_for(Size(n, 60)).name for n in (700_000, 4_000_000, 80_000_000)]
     ['char-residual', 'char-residual-quick', 'char-once']
+    >>> chosen_for(Size(700_000, 20_000)).name
+    'char-residual-quick'
     """
-    step = next(step for step in LADDER if characters <= step.characters)
-    logger.info("%s: %s, for %d characters of training text (%s)", AUTO, step.recipe, characters, step.why)
+    step = next(step for step in LADDER if size.cost <= step.characters)
+    large = f"; {size.symbols} different ones make it as slow as {size.cost:.0f}" if size.cost > size.characters else ""
+    logger.info(
+        "%s: %s, for %d characters of training text%s (%s)", AUTO, step.recipe, size.characters, large, step.why
+    )
     return find_lm(step.recipe)
 
 
 def settle(named: ScoredLM, parts: Parts | Folds) -> ScoredLM:
     """Return the recipe with, in place of ``"auto"``, the one for these texts: the same for all editions.
 
-    The edition with the longest training part decides, so that the recipe fits all; of folds, in the first.
+    The edition whose training part takes most time decides, so that the recipe fits all; of folds, in the first.
     """
     if not isinstance(named.recipe, Automatic):
         return named
     train = (parts.parts[0] if isinstance(parts, Folds) else parts).train
-    sizes = [int(train.text(edition).str.len().sum()) for edition in train.editions]
-    return named._replace(recipe=chosen_for(max(sizes, default=0)))
+    sizes = [size_of(train.text(edition).dropna()) for edition in train.editions]
+    return named._replace(recipe=chosen_for(max(sizes, key=lambda size: size.cost, default=Size(0, 0))))

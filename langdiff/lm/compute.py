@@ -172,7 +172,7 @@ def compute_surprisals(
         Folder that keeps models, logs and surprisals, in ``EDITION/RECIPE/``; those of folds in
         ``fold-NUMBER/EDITION/RECIPE/``. An edition whose training
         and dev texts, recipe, seed and versions are those of an earlier run is not trained again, and one
-        whose training was interrupted goes on from its last finished epoch.
+        whose training was interrupted goes on from its last state, which is a minute and an epoch old at most.
     workers : int
         Processes that train side by side, one thread each; a script that asks for more than one
         needs ``if __name__ == "__main__":``, as `multiprocessing` explains.

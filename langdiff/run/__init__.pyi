@@ -6,4 +6,5 @@ from .result import read_run as read_run
 from .runner import run_experiment as run_experiment
 from .settings import Section as Section
 from .settings import section as section
+from .tracing import verify as verify
 from .upkeep import verify_run as verify_run

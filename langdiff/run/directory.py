@@ -1,6 +1,5 @@
 """The run directory: ownership by one process, publication of results, provenance, log and warnings."""
 
-import hashlib
 import json
 import logging
 import os
@@ -19,7 +18,7 @@ from typing import Any
 
 import langdiff
 from langdiff.base.addresses import address_of
-from langdiff.base.checksums import CHECKSUMS, read_checksums, write_checksums
+from langdiff.base.checksums import CHECKSUMS, hash_files, read_checksums, write_checksums
 from langdiff.base.io import locked, parse_json, remove
 from langdiff.errors import DataError, EditionWarning, LangdiffWarning, OutputError, warn
 from langdiff.lm.jobs.folder import fold_cache
@@ -148,9 +147,11 @@ def is_finished(directory: Path) -> bool:
 
 def environment() -> dict[str, Any]:
     """Return the version of the format, versions of all packages used, hardware, revision of the code, and date."""
-    import torch
+    gpu = None
+    with suppress(ModuleNotFoundError):  # n-grams do without
+        import torch
 
-    gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
+        gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
     return {
         "format_version": FORMAT_VERSION,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -196,24 +197,6 @@ def hash_editions(multitext: Multitext) -> dict[Hashable, str]:
         edition: str(known[edition]) if address_of(path) else hash_files(_archive_of(Path(path)))
         for edition, path in paths.items()
     }
-
-
-def hash_files(path: Path) -> str:
-    """Return the SHA-256 of a file, or of the names and contents of all files in a folder."""
-    digest = hashlib.sha256()
-    is_folder = path.is_dir()
-    try:
-        for file in sorted(path.rglob("*")) if is_folder else [path]:
-            if is_folder and not file.is_file():
-                continue
-            if is_folder:
-                digest.update(file.relative_to(path).as_posix().encode() + b"\0")
-            with file.open("rb") as stream:
-                while piece := stream.read(1 << 20):
-                    digest.update(piece)
-    except OSError as error:
-        raise DataError(f"{error.filename}: cannot be read: {error.strerror}.") from error
-    return digest.hexdigest()
 
 
 def _archive_of(path: Path) -> Path:

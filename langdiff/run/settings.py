@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, Ty
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from langdiff.base.checksums import hash_files
 from langdiff.base.types import check_resamples
 from langdiff.corpora.tokenizer import detokenize
 from langdiff.errors import DataError
 from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.record import hash_texts
 from langdiff.run.analysis import ANALYSES, Analysis, Figure, kept_or_made, read_analysis
-from langdiff.run.directory import hash_files
 from langdiff.run.html import tables_of
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext

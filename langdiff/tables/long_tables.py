@@ -11,24 +11,17 @@ import pandas as pd
 
 from langdiff.base.archives import File, Member
 from langdiff.base.cells import check_names, guarded
-from langdiff.base.io import SEPARATOR, atomic_path, read_lines, read_table, write_text
+from langdiff.base.checksums import hash_files
+from langdiff.base.io import SEPARATOR, atomic_path, read_lines, read_table
 from langdiff.base.numbers import exact_numbers
+from langdiff.base.saving import check_digest, digest_of_arrow, read_manifest, with_manifest, write_manifest
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables import edition_info
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN, columns_of_long
 from langdiff.tables.edition_info import editions_of_long
 from langdiff.tables.intent_info import PREFIX, USUAL, attributes_of_long
-from langdiff.tables.provenance import (
-    METADATA,
-    MOST_NAMES,
-    check_digest,
-    digest_of_arrow,
-    digest_of_file,
-    manifest_beside,
-    manifest_text,
-    read_manifest,
-)
+from langdiff.tables.provenance import MOST_NAMES
 
 Unit = Literal["bits", "nats", "log10"]
 BITS_PER_UNIT: dict[Unit, float] = {"bits": 1.0, "nats": 1 / np.log(2), "log10": np.log2(10)}
@@ -82,12 +75,11 @@ def write_table_file(frame: pd.DataFrame, path: Path, record: Mapping[str, Any] 
     with atomic_path(path) as temporary:
         match table_kind(path):
             case "parquet":
-                _write_parquet(frame, temporary, path.name, record or {})
+                _write_parquet(frame, temporary, path, record)
                 return
             case separator:
                 guarded(frame).to_csv(temporary, index=False, sep=separator, quoting=_quoting(frame))
-        digest = digest_of_file(temporary)
-    write_text(manifest_beside(path), manifest_text(path.name, digest, record or {}))
+    write_manifest(path, record)
 
 
 def read_table_file(path: File, *, verify: bool = True) -> pd.DataFrame:
@@ -104,7 +96,7 @@ def read_table_file(path: File, *, verify: bool = True) -> pd.DataFrame:
             check_names(frame, "column", str(path))
             return frame
         if verify and (manifest := read_manifest(path)) is not None:
-            check_digest(path, manifest, digest_of_file(path))
+            check_digest(path, manifest, hash_files(path))
     elif path.suffix == ".parquet":
         raise DataError(f"{path}: Parquet is not read in archives: unpack it.")
     header, rows = read_table(path, separator_of(path, KINDS[path.suffix]))  # "nan" (Min Nan) is not a missing value
@@ -183,17 +175,15 @@ def _read_parquet(path: Path, *, verify: bool) -> pd.DataFrame:
     return frame.drop(columns=[name for name in frame if _INDEX.fullmatch(str(name))])
 
 
-def _write_parquet(frame: pd.DataFrame, path: Path, name: str, record: Mapping[str, Any]) -> None:
+def _write_parquet(frame: pd.DataFrame, temporary: Path, path: Path, record: Mapping[str, Any] | None) -> None:
     import pyarrow as pa  # slow to import
     from pyarrow import parquet
 
     for column in frame.columns[frame.columns.str.startswith(PREFIX)]:
         if pd.api.types.infer_dtype(frame[column]).startswith("mixed"):  # a column of Parquet has one type
             frame[column] = frame[column].map(str, na_action="ignore")
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    manifest = manifest_text(name, digest_of_arrow(table), record).encode()
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), METADATA: manifest})
-    parquet.write_table(table, path, write_page_checksum=True)  # a flipped bit is an error, not another number
+    table = with_manifest(pa.Table.from_pandas(frame, preserve_index=False), path, record)
+    parquet.write_table(table, temporary, write_page_checksum=True)  # a flipped bit is an error, not another number
 
 
 CELL = ("intent", "edition", "bits")

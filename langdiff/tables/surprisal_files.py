@@ -9,6 +9,7 @@ import pandas as pd
 from langdiff.base.cells import refuse_alike
 from langdiff.base.io import as_path
 from langdiff.base.remote import local_copy
+from langdiff.base.saving import read_manifest
 from langdiff.errors import DataError, listing, option, warn, words
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN
@@ -27,7 +28,7 @@ from langdiff.tables.long_tables import (
     table_kind,
     with_usual_names,
 )
-from langdiff.tables.provenance import MOST_NAMES, Provenance, read_manifest, scoring_of
+from langdiff.tables.provenance import MOST_NAMES, Provenance, scoring_of
 from langdiff.tables.surprisals import Surprisals
 
 ROUNDED = 1e-3  # relative difference of a sum or mean from that of the cells as they are written

@@ -129,6 +129,7 @@ def values(name, option):
 @pytest.mark.parametrize("line", LINES)
 def test_no_option_is_passed_over_in_silence(langdiff, files, monkeypatch, line):
     monkeypatch.chdir(files)
+    monkeypatch.setattr("langdiff.cli.commands._origin", lambda _: ({}, []))  # manifests name options, used or not
     line, _, usual = line.partition(" / ")
 
     def run(*words):

@@ -46,7 +46,7 @@ def test_a_tagger_is_trained_and_predicts(folder):
     assert [row["epoch"] for row in json.loads(done.stdout)] == [1, 2, 3]
     assert "1 document(s) only in parts.csv, and left out: 'd'" in done.stderr
     files = {path.name for path in (folder / "tagger").glob("[!.]*")}
-    assert files == {"model", "history.csv", "learning-curve.svg", "manifest.json"}
+    assert files == {"model", "history.csv", "learning-curve.svg", "learning-curve.svg.json", "manifest.json"}
     manifest = json.loads((folder / "tagger" / "manifest.json").read_text())
     assert manifest["settings"]["hidden_size"] == 8
     assert manifest["epochs"] == 3

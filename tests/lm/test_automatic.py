@@ -7,7 +7,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES, automatic, score_multitext, train_language_model
-from langdiff.lm.automatic import LADDER, Step, chosen_for
+from langdiff.lm.automatic import LADDER, Size, Step, chosen_for
 from langdiff.run import Experiment, read_run, run_experiment
 
 
@@ -28,9 +28,15 @@ def steps(monkeypatch, parts):
 def test_steps_rise_and_name_recipes():
     assert [step.characters for step in LADDER] == sorted({step.characters for step in LADDER})
     assert {step.recipe for step in LADDER} <= RECIPES.keys()
-    assert chosen_for(500_000).name == LADDER[0].recipe
-    assert chosen_for(10**12).name == LADDER[-1].recipe
-    assert chosen_for(2_500_000).name != chosen_for(2_500_001).name
+    assert chosen_for(Size(500_000, 60)).name == LADDER[0].recipe
+    assert chosen_for(Size(10**12, 60)).name == LADDER[-1].recipe
+    assert chosen_for(Size(2_500_000, 60)).name != chosen_for(Size(2_500_001, 60)).name
+
+
+def test_a_large_alphabet_counts_as_more_text(caplog):
+    with caplog.at_level(logging.INFO):
+        assert chosen_for(Size(1_500_000, 5_000)).name == chosen_for(Size(4_000_000, 60)).name == "char-residual-quick"
+    assert "for 1500000 characters of training text; 5000 different ones make it as slow as 4000000 (" in caplog.text
 
 
 def test_the_longest_edition_decides_for_all(steps, parts, tmp_path, caplog):

@@ -248,6 +248,7 @@ def test_an_interrupted_job_leaves_no_surprisals(parts, tiny_recipe, tmp_path, t
 
     with monkeypatch.context() as patch:
         patch.setattr(EpochLoop, "run_epoch", interrupted)
+        patch.setattr("langdiff.lm.lstm.training.SECONDS", 0.0)
         with pytest.raises(KeyboardInterrupt):
             compute(parts, tiny_recipe, cache=tmp_path)
     states = read_job_states(tmp_path).set_index("edition")

@@ -355,16 +355,17 @@ def test_status_while_the_run_is_going(tmp_path, monkeypatch):
 def interrupted_after_two_epochs(tmp_path, monkeypatch, models):
     experiment = Experiment.model_validate(SETTINGS | {"lm": {"models": models, "max_replaced": 1.0}})
     monkeypatch.setattr("langdiff.run.directory.shutil.rmtree", lambda *_, **__: None)  # as a kill leaves it
-    from langdiff.lm.lstm.resume import StateFolder
+    from langdiff.lm.lstm import loop, training
 
-    write = StateFolder.write
+    run_epoch = loop.EpochLoop.run_epoch
 
-    def killed(states, state):
-        write(states, state)
-        if state.epoch == 2:
+    def killed(loop):
+        if len(loop.history) == 2:
             raise KeyboardInterrupt
+        return run_epoch(loop)
 
-    monkeypatch.setattr(StateFolder, "write", killed)
+    monkeypatch.setattr(training, "SECONDS", 0.0)
+    monkeypatch.setattr(loop.EpochLoop, "run_epoch", killed)
     with pytest.raises(KeyboardInterrupt):
         run_experiment(experiment, tmp_path, progress=False)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,15 +11,26 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from langdiff.base.types import Booleans, Integers
+from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.lm.device import to_device
 from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer, linear
-from langdiff.lm.ngram.kneser_ney import Level, count_grams, lay_out, smooth
+from langdiff.lm.ngram.kneser_ney import (
+    Fold,
+    Level,
+    chen_goodman_discounts,
+    count_grams,
+    count_in_folds,
+    discounted,
+    lay_out,
+    ranges,
+    smooth,
+)
 from langdiff.lm.units.characters import Ids
 
 Singles = npt.NDArray[np.float32]
 FOLDS = 10
 RUN = 5  # neighbouring intents that share a fold, as those of a dev or test block do
+MANY = 2048  # symbols beyond which only those are held that n-grams tell from the lowest order's
 GATE = 32  # hidden units of what weighs the n-grams
 
 
@@ -46,21 +57,33 @@ class _Order:
         """Keep the grams that continue some histories; `places` are the symbols after these histories."""
         used, of_place = np.unique(context, return_inverse=True)
         first, last = np.searchsorted(level.keys, [used * size, (used + 1) * size])
-        count = last - first
-        begin = np.cumsum(count) - count
-        grams = np.repeat(first - begin, count) + np.arange(count.sum())
-        self.history[places] = self._known + of_place
-        self._parts.append(
-            (
-                (self._grams + begin).astype(np.int32),
-                count.astype(np.min_scalar_type(size)),
-                level.backoff[used].astype(np.float32),
-                (level.keys[grams] % size).astype(np.min_scalar_type(size)),
-                level.direct[grams].astype(np.float32),
-            )
+        grams = ranges(first, last - first)
+        self._add(
+            places, of_place, last - first, level.backoff[used], level.keys[grams] % size, level.direct[grams], size
         )
-        self._known += len(used)
-        self._grams += len(grams)
+
+    def keep_others(self, fold: Fold, context: Ids, size: int, places: Ids) -> None:
+        """Do the same with the grams of all folds but one."""
+        used, of_place = np.unique(context, return_inverse=True)
+        first, last = np.searchsorted(fold.keys, [used * size, (used + 1) * size])
+        grams, of_used = ranges(first, last - first), np.repeat(np.arange(len(used)), last - first)
+        there = fold.counts[grams] > 0
+        grams, of_used = grams[there], of_used[there]
+        direct, backoff = discounted(fold.counts[grams], of_used, len(used), chen_goodman_discounts(fold.counts))
+        count = np.bincount(of_used, minlength=len(used))
+        self._add(places, of_place, count, backoff, fold.keys[grams] % size, direct, size)
+
+    def _add(
+        self, places: Ids, of_place: Ids, count: Ids, backoff: Floats, symbols: Ids, direct: Floats, size: int
+    ) -> None:
+        """Add histories, of each the number of its grams, and these, and which of them precedes each place."""
+        self.history[places] = self._known + of_place
+        small = np.min_scalar_type(size)
+        begin = (self._grams + np.cumsum(count) - count).astype(np.int32)
+        shares = backoff.astype(np.float32), symbols.astype(small), direct.astype(np.float32)
+        self._parts.append((begin, count.astype(small), *shares))
+        self._known += len(count)
+        self._grams += len(symbols)
 
     def join(self) -> tuple[npt.NDArray[Any], ...]:
         """Return first gram, number of grams and weight of each history, then symbol and share of each gram."""
@@ -147,6 +170,30 @@ class Histories:
             ending = np.full(len(symbols), -1, dtype=np.int64)
             ending[at] = found
 
+    def ask_others(self, fold: Ids) -> None:
+        """Add, for the intents of each fold, the distributions of a model of all other folds.
+
+        Shapes: fold (I,).
+        """
+        size, orders = self.vocabulary_size, self.orders[-1]
+        _, place = lay_out(self._intents, size - 1)
+        numbers, fold = np.unique(fold, return_inverse=True)
+        own = np.repeat(fold, self.lengths + 1)
+        self.asked[:] = own[place > 0]
+        where = np.cumsum(place > 0) - 1
+        for k, ending, folds in count_in_folds(self._intents, size, own, len(numbers), order=orders):
+            for number, one in enumerate(folds):
+                if k == 1:
+                    direct, backoff = discounted(
+                        one.counts, np.zeros_like(one.counts), 1, chen_goodman_discounts(one.counts)
+                    )
+                    self.lowest.append((direct + backoff[0] / size).astype(np.float32))
+                    continue
+                at = np.flatnonzero((place >= k - 1) & (own == number))
+                at = at[one.known[ending[at - 1]]]
+                self._others[k - 2].keep_others(one, ending[at - 1].astype(np.int64), size, where[at])
+                self.known[where[at]] = k
+
     def changes(self, places: Integers) -> Iterator[Change]:
         """Yield how each distribution at some positions of the text follows from the one before.
 
@@ -161,28 +208,73 @@ class Histories:
             One per order; the first begins from the distribution of order 1 of the model that was asked. Where a
             history is not known, nothing changes.
         """
-        known, rows, n = self.known[places], np.arange(len(places)), len(places)
+        n = len(places)
         weights: list[Singles] = []  # of the lower order, by row, for each order since the last change
-        grams_of: list[tuple[Ids, Ids, Singles]] = []  # row, place and share of the grams of these orders
-        for k in range(1, self.orders[-1] + 1):
-            if k > 1:
-                order = self._others[k - 2]
-                rows = rows[known[rows] >= k]
-                first, count, backoff, symbols, direct = order.join()
-                history = order.history[places[rows]]
-                weight = np.ones(n, dtype=np.float32)
-                weight[rows] = backoff[history]
-                weights.append(weight)
-                counts = count[history].astype(np.int64)
-                row = np.repeat(rows, counts)
-                grams = np.repeat(first[history] - np.cumsum(counts) + counts, counts) + np.arange(len(row))
-                grams_of.append((row, row * self.vocabulary_size + symbols[grams], direct[grams]))
+        grams_of: list[Grams] = []  # of these orders
+        if self.orders[0] == 1:
+            yield _joined(n, weights, grams_of)
+        for k, weight, grams in self._grams(places):
+            weights.append(weight)
+            grams_of.append(grams)
             if k in self.orders:
                 yield _joined(n, weights, grams_of)
                 weights, grams_of = [], []
 
+    def few(self, places: Integers) -> "Few":
+        """Return the distributions at some positions by the symbols that n-grams tell from the lowest order's.
 
-def _joined(n: int, weights: Sequence[Singles], grams_of: Sequence[tuple[Ids, Ids, Singles]]) -> Change:
+        Whatever continues a history continues the shorter ones, so that these are the grams of order 2.
+        """
+        factor = np.ones((len(self.orders) + 1, len(places)))  # the last after the present order
+        rows = at = np.empty(0, dtype=np.int64)
+        shares: list[tuple[int, Ids, Grams, Floats]] = []
+        for k, weight, grams in self._grams(places):
+            if k == 2:
+                rows, at = grams.rows, grams.places
+            first = int(np.searchsorted(self.orders, k))  # this order is a part of these
+            factor[first:] *= weight
+            shares.append((first, np.searchsorted(at, grams.places), grams, factor[-1].copy()))
+        found = np.zeros((len(self.orders), len(at)), dtype=np.float32)
+        for first, where, grams, until in shares:
+            found[first:, where] += grams.shares * (factor[first:-1] / until)[:, grams.rows]
+        return Few(factor[:-1].astype(np.float32), rows, at, found)
+
+    def _grams(self, places: Integers) -> Iterator[tuple[int, Singles, "Grams"]]:
+        """Yield, of each order from 2 on, the weight of the lower one, (N,), and the grams after known histories."""
+        known, rows, n = self.known[places], np.arange(len(places)), len(places)
+        for k, order in enumerate(self._others, start=2):
+            rows = rows[known[rows] >= k]
+            first, count, backoff, symbols, direct = order.join()
+            history = order.history[places[rows]]
+            weight = np.ones(n, dtype=np.float32)
+            weight[rows] = backoff[history]
+            counts = count[history].astype(np.int64)
+            row = np.repeat(rows, counts)
+            grams = ranges(first[history], counts)
+            yield k, weight, Grams(row, row * self.vocabulary_size + symbols[grams], direct[grams])
+
+
+class Grams(NamedTuple):
+    """Grams that continue the histories of some positions; shapes (E,)."""
+
+    rows: Ids
+    places: Ids  # row · vocabulary size + symbol, rising
+    shares: Singles
+
+
+class Few(NamedTuple):
+    r"""Distributions of K orders where they differ from that of order 1, but for a factor of each row.
+
+    .. math:: p_k(v) = c_k \, p_1(v) + s_k(v)
+    """
+
+    factor: Singles  # (K, N): c
+    rows: Ids  # (E,)
+    places: Ids  # (E,): row · vocabulary size + symbol; s is 0 at all others
+    shares: Singles  # (K, E): s
+
+
+def _joined(n: int, weights: Sequence[Singles], grams_of: Sequence[Grams]) -> Change:
     """Return what several orders, the lowest first, make of the distribution before them."""
     factor = np.ones(n, dtype=np.float32)
     places, added = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.float32)]
@@ -194,12 +286,12 @@ def _joined(n: int, weights: Sequence[Singles], grams_of: Sequence[tuple[Ids, Id
 
 
 class Features(NamedTuple):
-    """Distributions of K n-gram models for N symbols to predict.
+    """Distributions of K n-gram models for N symbols to predict, of few symbols or of all.
 
     Attributes
     ----------
-    log_probability : Tensor, shape (N, K, V)
-        Natural logarithms.
+    log_probability : Tensor, shape (N, K, V), or (E, K)
+        Natural logarithms; of few symbols, without that of c p_1 (`Few`), which is 0 for all others.
     summary : Tensor, shape (N, 2 K + 1)
         Entropy and highest log-probability of each distribution, in units of ln V, and the share of the longest
         history that is known.
@@ -207,6 +299,45 @@ class Features(NamedTuple):
 
     log_probability: Tensor
     summary: Tensor
+    few: "FewPlaces | None" = None
+
+    def combine(self, a: Tensor, output: Tensor, decoder: Tensor, bias: Tensor) -> Tensor:
+        """Return the logits of a softmax with the log-probabilities added, whose weights a are (N, K).
+
+        Of few symbols, a number that differs from row to row is missing in all logits of a row.
+        """
+        if self.few is None:
+            return linear(output, decoder, bias) + torch.einsum("nk,nkv->nv", a, self.log_probability)
+        rows, places, asked, lowest = self.few
+        of_model = (asked[:, None] == torch.arange(len(lowest), device=a.device)) * a.sum(dim=1, keepdim=True)
+        # one product, as every pass over (N, V) counts
+        logits = F.linear(torch.cat([output.to(a.dtype), of_model], 1), torch.cat([decoder, lowest.T], 1), bias)
+        added = (a[rows] * self.log_probability).sum(dim=1)
+        return cast(Tensor, _Added.apply(logits, places, added))  # type: ignore[no-untyped-call]
+
+
+class _Added(torch.autograd.Function):
+    """Numbers added in place, whose gradient autograd would copy twice."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, places: Tensor, added: Tensor) -> Tensor:
+        ctx.mark_dirty(logits)
+        ctx.save_for_backward(places)
+        logits.view(-1).index_add_(0, places, added)
+        return logits
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
+        return gradient, None, gradient.view(-1)[ctx.saved_tensors[0]]
+
+
+class FewPlaces(NamedTuple):
+    """Rows and places of few symbols, (E,), the model of each row, (N,), and ln p_1 of each model, (models, V)."""
+
+    rows: Tensor
+    places: Tensor
+    asked: Tensor
+    lowest: Tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,11 +396,7 @@ class NgramFeatures:
         From n-grams that have seen an intent a network would learn to trust what they have memorized.
         """
         histories = Histories(intents, vocabulary_size, orders)
-        fold = np.arange(len(intents)) // RUN % FOLDS
-        for number in np.unique(fold):
-            others = [ids for ids, own in zip(intents, fold, strict=True) if own != number]
-            levels = smooth(count_grams(others, vocabulary_size, order=orders[-1]), vocabulary_size)
-            histories.ask(levels, np.flatnonzero(fold == number))
+        histories.ask_others(np.arange(len(intents)) // RUN % FOLDS)
         return cls(histories)
 
     def of(
@@ -283,12 +410,40 @@ class NgramFeatures:
     def at(self, places: Ids, device: torch.device) -> Features:
         """Return the features of some symbols to predict."""
         histories = self._histories
-        log_probability = self._distributions(places, device).log_()
-        entropy = -(log_probability.exp() * log_probability).sum(dim=2)
         known = to_device(device, (histories.known[places] / histories.orders[-1]).astype(np.float32))
-        scale = float(np.log(log_probability.shape[2]))
-        summary = [entropy / scale, log_probability.amax(dim=2) / scale, known[:, None]]
-        return Features(log_probability, torch.cat(summary, dim=1))
+        scale = float(np.log(histories.vocabulary_size))
+        few = None
+        if histories.vocabulary_size > MANY:
+            log_probability, entropy, highest, few = self._few(places, device)
+        else:
+            log_probability = self._distributions(places, device).log_()
+            entropy = -(log_probability.exp() * log_probability).sum(dim=2)
+            highest = log_probability.amax(dim=2)
+        return Features(log_probability, torch.cat([entropy / scale, highest / scale, known[:, None]], dim=1), few)
+
+    def _few(self, places: Ids, device: torch.device) -> tuple[Tensor, Tensor, Tensor, FewPlaces]:
+        """Return log-probabilities of few symbols, (E, K), and entropy and highest log-probability of all, (N, K)."""
+        histories = self._histories
+        factor, rows, at, shares = histories.few(places)
+        c, row, place, s = (to_device(device, each) for each in (factor.T.copy(), rows, at, shares.T.copy()))
+        asked = to_device(device, histories.asked[places].astype(np.int64))
+        p_1, ln_c = self._lowest_at(device), c.log()
+        of_symbol = p_1.view(-1)[asked[row] * histories.vocabulary_size + place % histories.vocabulary_size][:, None]
+        rest = c[row] * of_symbol  # (E, K)
+        p = rest + s
+        ln_p, ln_rest = p.log(), rest.log()
+        # of all symbols as if there were no grams, and what grams change of it
+        all_rest = ln_c + (p_1 * p_1.log()).sum(dim=1)[asked][:, None]
+        entropy = -(c * all_rest).index_add(0, row, p * ln_p - rest * ln_rest)
+        highest = ln_c + p_1.amax(dim=1).log()[asked][:, None]
+        highest = highest.scatter_reduce(0, row[:, None].expand_as(ln_p), ln_p, "amax")
+        return ln_p - ln_rest, entropy, highest, FewPlaces(row, place, asked, p_1.log())
+
+    def _lowest_at(self, device: torch.device) -> Tensor:
+        """Return the distribution of order 1 of each model, (models, V)."""
+        if self._lowest is None or self._lowest.device != device:
+            self._lowest = to_device(device, np.array(self._histories.lowest))
+        return self._lowest
 
     def _distributions(self, places: Ids, device: torch.device) -> Tensor:
         """Return the probabilities of all symbols at some positions of the text, by all orders, (N, K, V).
@@ -296,9 +451,7 @@ class NgramFeatures:
         Only what n-grams add is copied to the device, a small part of the numbers.
         """
         histories = self._histories
-        if self._lowest is None or self._lowest.device != device:
-            self._lowest = to_device(device, np.array(histories.lowest))
-        probability = self._lowest[to_device(device, histories.asked[places].astype(np.int64))]  # (N, V)
+        probability = self._lowest_at(device)[to_device(device, histories.asked[places].astype(np.int64))]  # (N, V)
         result = probability.new_empty(len(places), len(histories.orders), histories.vocabulary_size)
         for number, change in enumerate(histories.changes(places)):
             probability = probability * to_device(device, change.factor)[:, None]
@@ -403,11 +556,11 @@ class Residual(Network):
         """Return unnormalized log-probabilities of the next symbol, shape (N, vocabulary_size)."""
         if features is None:
             raise ValueError("a residual network needs the features of the n-grams")
-        log_probability, summary = features.compute()
+        found = features.compute()
+        summary = found.summary
         gate = torch.tanh(F.linear(torch.cat([output.to(summary.dtype), summary], 1), self.gate_input, self.gate_bias))
         a = F.linear(gate, self.gate_output, self.weights)  # (N, K)
-        of_ngrams = torch.einsum("nk,nkv->nv", a, log_probability)
-        return linear(output, self.decoder, self.decoder_bias) + of_ngrams
+        return found.combine(a, output, self.decoder, self.decoder_bias)
 
 
 class ResidualLSTM(Residual, AWDLSTM):

@@ -179,22 +179,23 @@ class LanguageModel:
         OutputError
             If the files cannot be written.
         """
-        write_checkpoint(
-            Path(directory),
-            Checkpoint(
-                settings={
-                    "name": self.name,
-                    "seed": self.seed,
-                    "recipe": asdict(self.recipe),
-                    "alphabet": asdict(self.alphabet),
-                    "out_of_alphabet": dict(self.out_of_alphabet),
-                    "cautions": self.cautions,
-                    "history": [asdict(epoch) for epoch in self.history],
-                },
-                weights={name: value.detach().cpu().numpy() for name, value in self.network.state_dict().items()}
-                | ({} if self.ngrams is None else self.ngrams.arrays()),
-                subwords=self.units.model,
-            ),
+        write_checkpoint(Path(directory), self.checkpoint(self.network.state_dict()))
+
+    def checkpoint(self, weights: Mapping[str, torch.Tensor]) -> Checkpoint:
+        """Return what is saved of the model with some weights."""
+        return Checkpoint(
+            settings={
+                "name": self.name,
+                "seed": self.seed,
+                "recipe": asdict(self.recipe),
+                "alphabet": asdict(self.alphabet),
+                "out_of_alphabet": dict(self.out_of_alphabet),
+                "cautions": self.cautions,
+                "history": [asdict(epoch) for epoch in self.history],
+            },
+            weights={name: value.detach().cpu().numpy() for name, value in weights.items()}
+            | ({} if self.ngrams is None else self.ngrams.arrays()),
+            subwords=self.units.model,
         )
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """State of an unfinished training on disk, from which it continues exactly.
 
-One safetensors file per epoch, its settings in JSON in the header and its hash in the name, renamed
+One safetensors file after an epoch, its settings in JSON in the header and its hash in the name, renamed
 into place when it is whole. The last two are kept, so that if one is damaged there is another.
 """
 
@@ -8,7 +8,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,11 @@ class TrainingState:
     epoch: int
     settings: Mapping[str, Any]
     tensors: Mapping[str, Tensor]
+
+    def copied(self) -> "TrainingState":
+        """Return a copy on the CPU, which can be written while training goes on."""
+        tensors = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in self.tensors.items()}
+        return replace(self, tensors=tensors)
 
 
 def training_key(recipe: "Recipe", *, seed: int, device: torch.device, train: Sequence[Ids], dev: Sequence[Ids]) -> str:
@@ -110,7 +115,7 @@ class StateFolder:
         return None
 
     def write(self, state: TrainingState) -> None:
-        """Write a state, and remove older ones except the last.
+        """Write a state on the CPU, and remove older ones except the last.
 
         Raises
         ------
@@ -119,9 +124,8 @@ class StateFolder:
         """
         if self.directory is None:
             return
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in state.tensors.items()}
         header = {"key": self.key, "epoch": str(state.epoch), "settings": json.dumps(state.settings)}
-        blob = save(tensors, metadata=header)
+        blob = save(dict(state.tensors), metadata=header)
         path = self.directory / f"training-{state.epoch:06}-{_hash(blob)}{STATE}"
         with atomic_path(path) as temporary:
             temporary.write_bytes(blob)

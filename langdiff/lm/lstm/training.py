@@ -2,7 +2,9 @@
 
 import json
 import logging
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -14,20 +16,21 @@ from langdiff.base.io import write_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError, warn
-from langdiff.lm.automatic import Automatic, chosen_for
-from langdiff.lm.checkpoint import remove_states
+from langdiff.lm.automatic import Automatic, chosen_for, size_of
+from langdiff.lm.checkpoint import Checkpoint, remove_states, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
 from langdiff.lm.lstm.features import NgramFeatures, Ngrams
 from langdiff.lm.lstm.gradients import BF16, training_precision
-from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness, WeightAverage
+from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness
 from langdiff.lm.lstm.model import KIND, LanguageModel, build_network, learn_units
-from langdiff.lm.lstm.resume import StateFolder, training_key
+from langdiff.lm.lstm.resume import StateFolder, TrainingState, training_key
 from langdiff.lm.texts import check_texts, naming, prepare_texts
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
 
+SECONDS = 60.0  # at least between two states on disk: what a kill may cost
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
 
 logger = logging.getLogger(__name__)
@@ -71,9 +74,9 @@ def train_language_model(
     log_path : str or Path, optional
         File of JSON lines, one per epoch (`Epoch`); an existing file is replaced.
     directory : str or Path, optional
-        Where to save the model whenever it has become better; see `langdiff.read`. Until
-        training is finished, its state after the last epochs is there too (``training-*``), and a
-        second call with the same texts, recipe, seed and device goes on from it.
+        Where to save the model; see `langdiff.read`. Once a minute the best so far is written there and, until
+        training is finished, its state (``training-*``), from which a second call with the same texts, recipe, seed
+        and device goes on.
 
     Returns
     -------
@@ -106,7 +109,7 @@ def train_language_model(
     """
     found, number = find_lm(recipe), seed_number(seed)
     if isinstance(found, Automatic):
-        found = chosen_for(sum(map(len, check_texts(train, "training part"))))
+        found = chosen_for(size_of(check_texts(train, "training part")))
     if found.kind != KIND:
         raise ConfigError(
             f"{found.name!r} is not a network. Use langdiff.compute_surprisals, or langdiff.lm.train_kneser_ney."
@@ -141,9 +144,9 @@ def fit_language_model(
     after training before it removes them.
     """
     training = _begin_training(recipe, train, dev, plan)
-    with one_thread():
+    with one_thread(), ThreadPoolExecutor(1, "langdiff-states") as writer:
         while not training.loop.finished:
-            training.keep(training.loop.run_epoch())
+            training.keep(training.loop.run_epoch(), writer)
     return training.finish()
 
 
@@ -210,18 +213,32 @@ class _KeptTraining:
             loop.restore(state)
             logger.info("%s: going on after epoch %d", model.name, state.epoch)
         self._saved = loop.best
+        self._written = time.monotonic()
+        self._writing: Future[None] | None = None
         self._log = _start_log(plan.log_path, loop.history)
 
-    def keep(self, epoch: Epoch) -> None:
-        """Log a finished epoch; write the state after it, and the model if it has improved."""
+    def keep(self, epoch: Epoch, writer: Executor) -> None:
+        """Log a finished epoch; let the state after it be written if a minute has passed, or none follows."""
         self._log(epoch)
         logger.info("%s: %s", self._model.name, describe(epoch))
-        best = self.loop.best
-        if self._directory is not None and best is not self._saved:
-            with WeightAverage(1, self.loop.best_weights).applied_to(self._model.network):
-                replace(self._model, history=tuple(self.loop.history)).save(self._directory)
-            self._saved = best
-        self._states.write(self.loop.state())
+        now, last = time.monotonic(), self.loop.finished
+        if self._directory is None or (now - self._written < SECONDS and not last):
+            return
+        if self._writing is not None:
+            self._writing.result()  # there is one at a time, and its error ends the training
+        best, self._saved, self._written = self._saved, self.loop.best, now
+        model = None
+        if best is not self._saved:
+            model = replace(self._model, history=tuple(self.loop.history)).checkpoint(self.loop.best_weights)
+        self._writing = writer.submit(self._write, model, self.loop.state().copied())
+        if last:
+            self._writing.result()
+
+    def _write(self, model: Checkpoint | None, state: TrainingState) -> None:
+        """Write the best model, if it is another, and the state."""
+        if model is not None and self._directory is not None:
+            write_checkpoint(self._directory, model)
+        self._states.write(state)
 
     def finish(self) -> LanguageModel:
         """Return the best model."""

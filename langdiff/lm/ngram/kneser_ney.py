@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -155,35 +156,86 @@ class KneserNey:
         return probability
 
 
-def count_grams(intents: Sequence[Ids], vocabulary_size: int, *, order: int) -> Iterator[Grams]:
-    """Yield the grams of a training text, the lowest order first; only two orders are in memory at once."""
+class Counted(NamedTuple):
+    """The k-grams of a text, K, and which of them ends at each position, N; -1 where an intent is too short."""
+
+    keys: Ids  # (K,)
+    counts: Ids  # (K,): occurrences
+    ending: npt.NDArray[np.int32]  # (N,)
+    suffix: npt.NDArray[np.int32]  # (K,): the gram without its first symbol, among the (k-1)-grams
+
+
+def _count(intents: Sequence[Ids], vocabulary_size: int, order: int) -> Iterator[Counted]:
+    """Yield the grams of a text, the lowest order first."""
     laid_out, place = lay_out(intents, vocabulary_size - 1)
     counts = np.bincount(laid_out[place > 0], minlength=vocabulary_size)
-    shorter = Grams(np.arange(vocabulary_size, dtype=np.int64), counts)
-    # index of the k-gram that ends at each position, now k = 1; there are many: as few bytes as will do
+    # there are many positions: as few bytes as will do
     ending, symbols = laid_out.astype(np.int32), laid_out.astype(np.min_scalar_type(vocabulary_size))
     del laid_out
+    yield Counted(np.arange(vocabulary_size, dtype=np.int64), counts, ending, np.empty(0, dtype=np.int32))
     for k in range(2, order + 1):
-        longer, seen_before = _extend(ending, symbols, place >= k - 1, vocabulary_size, len(shorter.keys))
-        # nothing precedes the start of an intent: such a gram, seen before nothing, keeps its occurrences
-        yield Grams(shorter.keys, np.where(seen_before > 0, seen_before, shorter.counts))
+        at = np.flatnonzero(place >= k - 1)
+        last = ending[at]  # all but the first symbol of the longer gram
+        keys, first, index, counts = _distinct(_keys(ending[at - 1], symbols[at], vocabulary_size))
+        ending = np.full(len(place), -1, dtype=np.int32)
+        ending[at] = index
+        yield Counted(keys, counts, ending, last[first])
+
+
+def count_grams(intents: Sequence[Ids], vocabulary_size: int, *, order: int) -> Iterator[Grams]:
+    """Yield the grams of a training text, the lowest order first; only two orders are in memory at once."""
+    shorter: Counted | None = None
+    for longer in _count(intents, vocabulary_size, order):
+        if shorter is not None:
+            seen_before = np.bincount(longer.suffix, minlength=len(shorter.keys))
+            # nothing precedes the start of an intent: such a gram, seen before nothing, keeps its occurrences
+            yield Grams(shorter.keys, np.where(seen_before > 0, seen_before, shorter.counts))
         shorter = longer
-    yield shorter
+        del longer
+    if shorter is not None:
+        yield Grams(shorter.keys, shorter.counts)
 
 
-def _extend(
-    ending: npt.NDArray[np.int32], symbols: Integers, long: npt.NDArray[np.bool_], vocabulary_size: int, n_shorter: int
-) -> tuple[Grams, Ids]:
-    """Return grams longer by one symbol, and the number of symbols seen before each of the shorter.
+class Fold(NamedTuple):
+    """What an order of a text without one fold knows, of the k-grams of all of the text."""
 
-    Shapes: ending (N,); symbols (N,); long (N,).
+    keys: Ids  # (K,)
+    counts: Ids  # (K,): as those of `Grams`, 0 where all occurrences are in the fold
+    known: npt.NDArray[np.bool_]  # of each (k-1)-gram, whether it occurs
+
+
+def count_in_folds(
+    intents: Sequence[Ids], vocabulary_size: int, fold: Ids, folds: int, *, order: int
+) -> Iterator[tuple[int, npt.NDArray[np.int32], Iterator[Fold]]]:
+    """Count the grams of a text once; yield k, the (k-1)-gram that ends at each position, and what each fold lacks.
+
+    Shapes: fold (N,), of each position as `lay_out` lays them out, from 0 to folds - 1.
     """
-    last = ending[1:][long[1:]]  # all but the first symbol of the longer gram
-    keys, first, index, counts = _distinct(_keys(ending[:-1][long[1:]], symbols[1:][long[1:]], vocabulary_size))
-    seen_before = np.bincount(last[first], minlength=n_shorter)
-    ending.fill(-1)
-    ending[1:][long[1:]] = index
-    return Grams(keys, counts), seen_before
+    predicted = lay_out(intents, vocabulary_size - 1)[1] > 0
+    rows = [np.flatnonzero((fold == number) & predicted) for number in range(folds)]
+    known = [np.zeros(0, dtype=np.bool_)] * folds
+
+    def others(grams: Counted, number: int) -> Ids:
+        """Return the occurrences in all other folds."""
+        own = grams.ending[rows[number]]
+        left: Ids = grams.counts - np.bincount(own[own >= 0], minlength=len(grams.keys))
+        return left
+
+    def fold_of(number: int, grams: Counted, longer: Counted | None) -> Fold:
+        counts = others(grams, number)
+        last, known[number] = known[number], (counts > 0) | (len(grams.suffix) == 0)  # single symbols count as known
+        if longer is not None:
+            seen_before = np.bincount(longer.suffix[others(longer, number) > 0], minlength=len(counts))
+            counts = np.where(seen_before > 0, seen_before, counts)
+        return Fold(grams.keys, counts, last)
+
+    before = np.empty(0, dtype=np.int32)
+    shorter: Counted | None = None
+    for k, longer in enumerate(chain(_count(intents, vocabulary_size, order), [None])):
+        if shorter is not None:
+            yield k, before, (fold_of(number, shorter, longer) for number in range(folds))
+            before = shorter.ending
+        shorter = longer
 
 
 def _keys(first: npt.NDArray[np.int32], last: Integers, vocabulary_size: int) -> Ids:
@@ -251,16 +303,26 @@ def chen_goodman_discounts(counts: Ids) -> Floats:
 
 def _smooth(grams: Grams, contexts: int, vocabulary_size: int) -> Level:
     """Return shares of probability from counts; `contexts` is the number of (k-1)-grams."""
-    context = grams.keys // vocabulary_size
-    taken = chen_goodman_discounts(grams.counts)[np.minimum(grams.counts, 3)]
-    total = np.bincount(context, weights=grams.counts, minlength=contexts)
+    discounts = chen_goodman_discounts(grams.counts)
+    direct, backoff = discounted(grams.counts, grams.keys // vocabulary_size, contexts, discounts)
+    return Level(np.append(grams.keys, _NO_GRAM), np.append(direct, 0.0), backoff)
+
+
+def discounted(counts: Ids, context: Ids, contexts: int, discounts: Floats) -> tuple[Floats, Floats]:
+    """Return the share of each gram after its context, (K,), and what each context leaves, (contexts,)."""
+    taken = discounts[np.minimum(counts, 3)]
+    total = np.bincount(context, weights=counts, minlength=contexts)
     freed = np.bincount(context, weights=taken, minlength=contexts)
     backoff = np.ones(contexts)  # after a context that only ever stood at the end
     np.divide(freed, total, out=backoff, where=total > 0)
-    direct = np.append(grams.counts - taken, 0.0)
-    del taken
-    direct[:-1] /= np.maximum(total, 1)[context]  # the maximum matters to no text at all
-    return Level(np.append(grams.keys, _NO_GRAM), direct, backoff)
+    return (counts - taken) / np.maximum(total, 1)[context], backoff  # the maximum matters to no text at all
+
+
+def ranges(starts: Ids, counts: Ids) -> Ids:
+    """Return starts[0], starts[0] + 1, …, for each start as many numbers as it counts."""
+    begins = np.cumsum(counts) - counts
+    found: Ids = np.repeat(starts - begins, counts) + np.arange(int(counts.sum()))
+    return found
 
 
 def lay_out(intents: Sequence[Ids], end: int) -> tuple[Ids, npt.NDArray[np.int32]]:

@@ -11,7 +11,7 @@ from langdiff.base.seeds import generator, torch_generator
 from langdiff.lm import RECIPES
 from langdiff.lm.lstm import loop, scoring
 from langdiff.lm.lstm.batches import pad
-from langdiff.lm.lstm.features import FOLDS, RUN, NgramFeatures, ResidualLSTM
+from langdiff.lm.lstm.features import FOLDS, RUN, Histories, NgramFeatures, ResidualLSTM
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.ngram.kneser_ney import KneserNey
@@ -95,6 +95,24 @@ def test_training_features_know_nothing_of_the_intents_they_are_for():
         for text in (intents, changed)
     ]
     assert not torch.equal(other[0], other[1])
+
+
+@pytest.mark.parametrize("orders", [(1,), (1, 2), (2, 4), (3, 5, 9)])
+def test_counted_once_the_folds_are_those_counted_without_each_other(orders):
+    intents = draw(120, 6)
+    fold = np.arange(120) // RUN % FOLDS
+    one_by_one, at_once = (Histories(intents, SYMBOLS + 1, orders) for _ in range(2))
+    at_once.ask_others(fold)
+    for number in range(FOLDS):
+        others = [ids for ids, own in zip(intents, fold, strict=True) if own != number]
+        model = KneserNey.fit(others, SYMBOLS + 1, order=orders[-1])
+        one_by_one.ask(model.levels, np.flatnonzero(fold == number))
+    places = np.arange(len(at_once.known))
+    for name in ("known", "asked", "lowest"):
+        np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
+    for found, expected in zip(at_once.changes(places), one_by_one.changes(places), strict=True):
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def test_if_memory_runs_out_the_batch_goes_in_pieces_with_their_features(network, ngrams):

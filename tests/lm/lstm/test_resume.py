@@ -1,11 +1,13 @@
 """Training that is killed goes on from its last finished epoch, to the last bit."""
 
+import itertools
 import json
 import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -21,12 +23,17 @@ from langdiff.base.io import LOCK
 from langdiff.lm import RECIPES, compute_surprisals, train_language_model
 from langdiff.lm.checkpoint import remove_states
 from langdiff.lm.jobs import job
-from langdiff.lm.lstm import loop
+from langdiff.lm.lstm import loop, training
 from langdiff.lm.lstm.resume import StateFolder, TrainingState, training_key
 from tests.lm.conftest import make_parts, read_job_states, verses
 
 KILLS = 20  # and more
 STARTED = 150  # seconds until Python and torch have started and trained a little, on a machine with much else to do
+
+
+@pytest.fixture(autouse=True)
+def _states_after_every_epoch(monkeypatch):
+    monkeypatch.setattr(training, "SECONDS", 0.0)
 
 
 class Killed(BaseException):
@@ -184,6 +191,22 @@ def interrupt_after(epochs, monkeypatch, recipe, directory, **options):
             train(recipe, directory=directory, **options)
 
 
+def test_states_are_written_once_a_minute_and_at_the_end_by_a_thread(recipes, tmp_path, monkeypatch):
+    clock, written, write = itertools.count(0, 25), [], StateFolder.write
+
+    def watched(folder, state):
+        assert threading.current_thread() is not threading.main_thread()
+        write(folder, state)
+        written.append((state.epoch, ld.read(tmp_path).dev_bits_per_character))
+
+    monkeypatch.setattr(StateFolder, "write", watched)
+    monkeypatch.setattr(training, "SECONDS", 60.0)
+    monkeypatch.setattr(training.time, "monotonic", lambda: next(clock))  # seconds of an epoch
+    model = train(replace(recipes["adamw"], epochs=8), directory=tmp_path)
+    bits = [epoch.dev_bits_per_character for epoch in model.history]
+    assert written == [(epoch, min(bits[:epoch])) for epoch in (3, 6, 8)]
+
+
 def truncated(blob):
     return blob[: len(blob) // 2]
 
@@ -279,7 +302,9 @@ sys.path.insert(0, {folder!r})
 import conftest
 import langdiff as ld
 from langdiff.lm import Recipe
+from langdiff.lm.lstm import training
 
+training.SECONDS = 0.0
 parts, recipe = conftest.make_parts(), Recipe(**{recipe!r})
 ld.compute_surprisals(parts, lm=recipe, seed=0, cache="cache", progress=False).save("killed.csv")
 """

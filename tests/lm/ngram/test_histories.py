@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from langdiff.lm.lstm import features
 from langdiff.lm.lstm.features import Histories, NgramFeatures
 from langdiff.lm.ngram.kneser_ney import KneserNey
 
@@ -33,11 +34,38 @@ def test_the_device_computes_the_same():
     histories = Histories(judged, SYMBOLS + 1, orders)
     histories.ask(model.levels, np.arange(len(judged)))
     rows = np.array([3, 0, 8])
-    features = NgramFeatures.by(model.levels, judged, SYMBOLS + 1, orders).of(rows, torch.device("cpu")).compute()
+    found = NgramFeatures.by(model.levels, judged, SYMBOLS + 1, orders).of(rows, torch.device("cpu")).compute()
     # time by time, intent by intent
     times = [(t, row) for t in range(histories.lengths.max()) for row in rows if t < histories.lengths[row]]
     expected = distributions(histories, np.array([histories.starts[row] + t for t, row in times]))
-    np.testing.assert_allclose(features.log_probability.exp(), expected, rtol=SINGLE)
+    np.testing.assert_allclose(found.log_probability.exp(), expected, rtol=SINGLE)
+
+
+@settings(deadline=None, max_examples=30)
+@given(train=texts.filter(len), judged=texts.filter(len), orders=st.sets(st.integers(1, 5), min_size=1))
+def test_features_of_few_symbols_are_those_of_all(train, judged, orders):
+    """Log-probabilities but for what is the same for all symbols, and entropies and maxima."""
+    halves = [KneserNey.fit(half, SYMBOLS + 1, order=max(orders)) for half in (train, train[: 1 + len(train) // 2])]
+    histories = Histories(judged, SYMBOLS + 1, sorted(orders))
+    for number, model in enumerate(halves):
+        histories.ask(model.levels, np.arange(number, len(judged), 2)) if number < len(judged) else None
+    part, places = NgramFeatures(histories), np.arange(len(histories.known))
+    a = torch.randn(len(places), len(orders), generator=torch.Generator().manual_seed(0))
+    output, decoder = (
+        torch.randn(n, 3, generator=torch.Generator().manual_seed(n)) for n in (len(places), SYMBOLS + 1)
+    )
+    cpu, found = torch.device("cpu"), []
+    for many in (SYMBOLS + 1, SYMBOLS):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(features, "MANY", many)
+            each = part.at(places, cpu)
+        assert (each.few is None) == (many > SYMBOLS)
+        weights = [x.clone().requires_grad_() for x in (a, output, decoder)]
+        nats = -each.combine(*weights, decoder[:, 0]).log_softmax(dim=1)[:, :2].sum(dim=1)
+        nats.sum().backward()
+        found.append((each.summary, nats, *(x.grad for x in weights)))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 @settings(deadline=None, max_examples=60)
