@@ -178,7 +178,7 @@ def test_columns_at_chance_are_bounds_and_the_others_stay_free():
     assert "their levels are bounds" in fit.summary()
     assert "l3@a: ability <" in fit.summary()
     aside = {name.split("@")[1] for name in low.index}
-    assert set(fit.two_way.columns["system"]) == set(WIDE) - aside
+    assert set(fit.two_way.systems.estimate.index) == set(WIDE) - aside
     one = fit.two_way.languages.contrast("l3", "l1")
     assert one.low < 3 < one.high
     board = fit.leaderboard()
