@@ -60,9 +60,10 @@ def plan(every: float, workers: int, judged: str) -> None:
         slots = 4 if recipe.optimizer != "sgd" else 3  # network, best, and moments or the average
         state = 4 * slots * (recurrent + softmax)
         for precision, peak in PEAK.items():
-            rate = SHARE[workers][precision] * peak
+            share = SHARE[workers][precision]
+            rate = share * peak
             epoch = 6 * (recurrent + softmax) * units / rate  # 2 FLOP a weight forward, 4 backward
-            of_dev = PEAK["float32"] * SHARE["float32"] if judged == "float32" else rate
+            of_dev = PEAK["float32"] * SHARE[1]["float32"] if judged == "float32" else rate
             dev = 2 * (recurrent + softmax) * units * DEV / of_dev
             written = recipe.epochs * min(1.0, (epoch + dev) / every if every else 1.0)
             # beside the training of other workers and, in a thread, of its own
@@ -71,7 +72,7 @@ def plan(every: float, workers: int, judged: str) -> None:
             total[precision] += sum(hours)
             print(
                 f"  {name}, {precision}: training {hours[0]:.2f} h = {LANGUAGES} x {recipe.epochs} epochs x 6 x "
-                f"{(recurrent + softmax) / 1e6:.1f}M weights x {units / 1e6:.2f}M units / ({SHARE[workers][precision]} x "
+                f"{(recurrent + softmax) / 1e6:.1f}M weights x {units / 1e6:.2f}M units / ({share} x "
                 f"{peak / 1e12:.0f} TFLOP/s); states {hours[1]:.2f} h = {LANGUAGES} x {written:.0f} x "
                 f"{state / 2**20:.0f} MiB / bytes a second; dev {hours[2]:.2f} h"
             )
