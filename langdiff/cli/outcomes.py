@@ -178,7 +178,6 @@ def _pilot(path: Path, call: Call) -> "Outcomes":  # noqa: ARG001 as all readers
     "langdiff.compare_runs",
     kinds={"old": Path, "new": Path, "language": list[str], "item": list[str]},
     help={"old": "Logs of the first run, or a table of outcomes.", "new": "Those of the second run."},
-    without=("weights",),
     brief="Compare two runs over the same items.",
 )
 def compare_runs(call: Call, output: Output) -> None:

@@ -337,7 +337,7 @@ def _fields(module: _Module, node: ast.ClassDef) -> Iterator[Parameter]:
 
 
 def _option_classes(module: _Module, node: ast.ClassDef) -> Iterator[str]:
-    """Yield a class, and those of its file that inherit from it, whose fields all have defaults and are no tables."""
+    """Yield a class, and its heirs in the file, where all fields have defaults and none is a table."""
     for name, one in module.classes(node.name):
         fields = list(_fields(module, one)) if any("dataclass" in ast.unparse(d) for d in one.decorator_list) else []
         if fields and all(field.default is not ... and not field.is_table for field in fields):

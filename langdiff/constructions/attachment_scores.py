@@ -105,18 +105,13 @@ class AttachmentScores(Result):
 
     def _scores(self, keys: list[str], counts: pd.DataFrame | None = None) -> pd.DataFrame:
         sums = (self.counts if counts is None else counts).groupby(keys, sort=False).sum(numeric_only=True)
-        parts = []
+        tables = {}
         for metric in METRICS:
             gold, predicted = _sizes(metric)
-            part = pd.DataFrame({"gold": sums[gold], "predicted": sums[predicted], "correct": sums[metric]})
-            part = _rated(part)
-            part["accuracy"] = sums[metric] / sums["aligned"] if metric in ("uas", "las") else np.nan
-            parts.append(part.assign(metric=metric).reset_index())
-        table = pd.concat(parts)
-        places = {key: place for place, key in enumerate(sums.index)}
-        order = [places[key if len(keys) > 1 else key[0]] for key in table[keys].itertuples(index=False, name=None)]
-        table = table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
-        return table[[*keys, "metric", *(name for name in table.columns if name not in (*keys, "metric"))]]
+            table = _rated(pd.DataFrame({"gold": sums[gold], "predicted": sums[predicted], "correct": sums[metric]}))
+            accuracy = sums[metric] / sums["aligned"] if metric in ("uas", "las") else np.nan
+            tables[metric] = table.assign(accuracy=accuracy)
+        return pd.concat(tables, axis=1, names=["metric"]).stack("metric", future_stack=True).reset_index()
 
     def effects(self, metric: Metric = "las", *, clusters: Clusters = "auto") -> Effects:
         """Return F1 of the parsers, on the sentences that all have, with errors by document or sentence.

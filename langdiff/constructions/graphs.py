@@ -243,26 +243,18 @@ class Stream:
                 places[item] = end
             end = places[item] + len(text) if item in places else -1
         for text, items in alike.items():
-            if missing := [item for item in items if item in wanted and item not in places]:
-                places |= self._equal(text, missing, len(items))
+            missing = [item for item in items if item in wanted and item not in places]
+            found = [start for start in self._occurrences(text)[1] if missing and start + len(text) in self._sentences]
+            same = [self._piece("", start, len(text)) for start in found]
+            if len(found) > len(items) and len({(own.triples("basic"), own.triples("enhanced")) for own in same}) == 1:
+                places |= dict.fromkeys(missing, found[0])
+            elif len(found) > len(items):
+                found_of = f"item {missing[0]!r} stands {len(found)} times in the output, with unlike analyses"
+                warn(f"{found_of}, and has none; give the sentence before it, too.")
         places = _apart(places, texts)
         pieces = {item: self._piece(item, places[item], len(texts[item])) for item in wanted if item in places}
         # a word that reaches into the next sentence belongs to neither
         return {item: own for item, own in pieces.items() if spans_of(own.surface, own.forms)[0] == texts[item]}
-
-    def _equal(self, text: str, missing: list[str], number: int) -> dict[str, int]:
-        """Return the first place of a text that comes more than `number` times, if its analyses are the same."""
-        found = [start for start in self._occurrences(text)[1] if text and start + len(text) in self._sentences]
-        if len(found) <= number:
-            return {}
-        pieces = [self._piece("", start, len(text)) for start in found]
-        if len({(piece.triples("basic"), piece.triples("enhanced")) for piece in pieces}) > 1:
-            warn(
-                f"item {missing[0]!r} stands {len(found)} times in the output, with unlike analyses, and has none; "
-                "give the sentence before it, too."
-            )
-            return {}
-        return dict.fromkeys(missing, found[0])
 
     def _occurrences(self, text: str) -> tuple[list[int], ...]:
         """Return the places of a text by three rules: between words, at the beginning of a sentence, and anywhere."""

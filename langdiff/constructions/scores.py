@@ -123,37 +123,6 @@ def recall_by_column(judgements: pd.DataFrame) -> pd.DataFrame:
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
-def recall_by_phenomenon(columns: pd.DataFrame, judgements: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean over types and the pooled recall, with its interval, by phenomenon and parser."""
-    means = columns.groupby(["phenomenon", "parser"], sort=False)["recall"].mean().rename("mean")
-    pooled = recall_by(judgements, ["phenomenon", "parser"]).rename(columns={"recall": "pooled"})
-    return means.reset_index().merge(pooled, on=["phenomenon", "parser"])
-
-
-def recall_by_parser(phenomena: pd.DataFrame, judgements: pd.DataFrame) -> pd.DataFrame:
-    """Return macro (mean over phenomena) and micro (pooled) recall by parser, with the interval of the latter."""
-    macro = phenomena.groupby("parser", sort=False)["mean"].mean().rename("macro")
-    micro = recall_by(judgements, ["parser"]).rename(columns={"recall": "micro"})
-    return macro.reset_index().merge(micro, on="parser")
-
-
-def recall_by_distance(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Return recall of positive targets by parser and band of surface distance (words)."""
-    positive = judgements[(judgements["polarity"] == 1) & judgements["distance"].notna()]
-    positive = positive[is_scored(positive)]
-    if positive.empty:
-        return pd.DataFrame(columns=["parser", "band", "correct", "targets", "recall", "low", "high"])
-    bands = pd.cut(positive["distance"], [-np.inf, *EDGES, np.inf], labels=BANDS)
-    table = recall_by(positive.assign(band=bands), ["parser", "band"])
-    return table.sort_values(["parser", "band"], key=_places, kind="stable").reset_index(drop=True)
-
-
-def _places(column: pd.Series) -> pd.Series:
-    """Return sort keys of a column: bands from near to far, parsers in the order of appearance."""
-    order = BANDS if column.name == "band" else list(dict.fromkeys(column))
-    return column.astype(str).map({name: place for place, name in enumerate(order)})
-
-
 def compare_parsers(judgements: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     """Return McNemar's exact test and the sign-flip test by sentences, by phenomenon, then for all targets."""
     both = judgements[is_scored(judgements)].pivot(
@@ -243,14 +212,18 @@ class ConstructionScores(Result):
 
     def by_phenomenon(self) -> pd.DataFrame:
         """Return ``mean`` (of the types' recalls) and ``pooled`` recall with its interval, by phenomenon and parser."""
-        return recall_by_phenomenon(self.to_frame(), self.judgements)
+        keys = ["phenomenon", "parser"]
+        means = self.to_frame().groupby(keys, sort=False)["recall"].mean().rename("mean")
+        pooled = recall_by(self.judgements, keys).rename(columns={"recall": "pooled"})
+        return means.reset_index().merge(pooled, on=keys)
 
     def by_parser(self) -> pd.DataFrame:
         """Return ``macro`` (mean over phenomena) and ``micro`` (pooled) recall by parser, and its coverage.
 
         ``macro_low`` and ``macro_high`` are the 95 % interval of the first, ``low`` and ``high`` that of the second.
         """
-        table = recall_by_parser(self.by_phenomenon(), self.judgements)
+        table = self.by_phenomenon().groupby("parser", sort=False)["mean"].mean().rename("macro").reset_index()
+        table = table.merge(recall_by(self.judgements, ["parser"]).rename(columns={"recall": "micro"}), on="parser")
         ends = self.effects("macro").to_frame()[["low", "high"]].add_prefix("macro_")
         table = table.join(ends, on="parser")
         counts = self.coverage.groupby("parser", sort=False)[["items", "no_parse", "empty"]].sum()
@@ -258,7 +231,13 @@ class ConstructionScores(Result):
 
     def by_distance(self) -> pd.DataFrame:
         """Return recall of positive targets by parser and band of surface distance."""
-        return recall_by_distance(self.judgements)
+        own = self.judgements[(self.judgements["polarity"] == 1) & self.judgements["distance"].notna()]
+        own = own[is_scored(own)]
+        bands = pd.cut(own["distance"], [-np.inf, *EDGES, np.inf], labels=BANDS)
+        table = recall_by(
+            own.assign(band=bands, parser=pd.Categorical(own["parser"], self.parsers)), ["parser", "band"]
+        )
+        return table.sort_values(["parser", "band"], ignore_index=True).astype({"parser": object})
 
     def effects(self, averaging: str = "micro") -> Effects:
         """Return recall of the parsers, with errors by sentence (or document), which all functions of effects take.
@@ -290,15 +269,12 @@ class ConstructionScores(Result):
             title=f"{averaging} recall on {self.name}",
             signature=f"{self.signature}|recall:{averaging}",
         )
-        parsers = [name for name in self.parsers if name in set(kept.get_level_values(0))]
-        weights = np.zeros((len(parsers), len(kept)))
-        for row, parser in enumerate(parsers):
-            own = np.flatnonzero(kept.get_level_values(0) == parser)
-            part = kept[own].to_frame(index=False)
-            weights[row, own] = 1.0
-            if averaging == "macro":
-                of_type = part.groupby("phenomenon")["phenomenon"].transform("size")
-                weights[row, own] = 1 / (of_type * part["phenomenon"].nunique())
+        own = kept.to_frame(index=False)
+        parsers = [name for name in self.parsers if name in set(own["parser"])]
+        weights = (np.array(parsers, dtype=object)[:, None] == own["parser"].to_numpy()).astype(float)
+        if averaging == "macro":
+            of_type = own.groupby(["parser", "phenomenon"])["type"].transform("size")
+            weights /= (of_type * own.groupby("parser")["phenomenon"].transform("nunique")).to_numpy()
         return found.linear(weights, pd.Index(parsers, name="parser"), RECALL)
 
     def compare(self, first: str, second: str) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -100,30 +101,23 @@ class DiscourseEvaluation(Result):
 
     @cached_property
     def _scores(self) -> pd.DataFrame:
-        counts = self.counts()
-        by = ["procedure", "system"]
+        counts, by = self.counts(), ["procedure", "system"]
         total = counts.groupby(level=by, sort=False).sum()
-        tables = []
-        for averaging in AVERAGINGS:
+        tables = {}
+        for averaging, metric in product(AVERAGINGS, METRICS):
             base = total if averaging == "micro" else counts[counts["gold"] > 0]
-            for metric in METRICS:
-                table = _ratios(base[metric], base["gold"], base["predicted"])
-                table = table if averaging == "micro" else table.groupby(level=by, sort=False).mean()
-                table["true_positives"] = total[metric]
-                table[["gold", "predicted"]] = total[["gold", "predicted"]]
-                tables.append(table.reset_index().assign(averaging=averaging, metric=metric))
-        frame = pd.concat(tables, ignore_index=True)
+            table = _ratios(base[metric], base["gold"], base["predicted"])
+            table = table if averaging == "micro" else table.groupby(level=by, sort=False).mean()
+            tables[averaging, metric] = table.assign(
+                true_positives=total[metric], gold=total["gold"], predicted=total["predicted"]
+            )
+        frame = pd.concat(tables, names=["averaging", "metric"]).reset_index()
         frame["rank"] = _rank(frame, ["procedure", "averaging", "metric"])
-        keys: dict[str, Sequence[str]] = {
-            "procedure": self.procedures,
-            "averaging": AVERAGINGS,
-            "system": self.systems,
-            "metric": METRICS,
-        }
-        order = pd.MultiIndex.from_product(list(keys.values()), names=list(keys))
-        frame = frame.set_index(list(keys)).reindex(order).reset_index()
-        names = [*keys, "precision", "recall", "f1", "true_positives", "gold", "predicted", "rank"]
-        return frame[names].assign(documents=len(self.documents), left_out=self.left_out["document"].nunique())
+        order = pd.MultiIndex.from_product(
+            [self.procedures, AVERAGINGS, self.systems, METRICS], names=["procedure", "averaging", "system", "metric"]
+        )
+        frame = frame.set_index(order.names).reindex(order).reset_index()
+        return frame.assign(documents=len(self.documents), left_out=self.left_out["document"].nunique())
 
     def scores(self, procedure: Procedure = "parseval", averaging: Averaging = "micro") -> pd.DataFrame:
         """Return F1 as a table: one row per system, one column per metric.

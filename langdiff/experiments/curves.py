@@ -187,7 +187,7 @@ def difficulty_curve(
         spread between them.
     seed : int or numpy.random.Generator
         The first seed, from which the others are made, and that of the draws.
-    model : {"1", "2", "2L-rounded", "2C"} or Variant
+    model : {"1", "2", "2L", "2L-rounded", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors, such as ``"document"``; see `langdiff.fit`.

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from string import punctuation
 from typing import Any, ClassVar
 
@@ -277,20 +277,14 @@ def _cleaned(document: Document, conjunctions: bool, interlocks: bool) -> Docume
 
 def _items(one: tuple[Parallelism, ...], other: tuple[Parallelism, ...]) -> Floats:
     """Return score, size of the first and of the second side of the pairs of each metric, shape (N, 4, 3)."""
-    count = max(len(one), len(other))
-    items = np.zeros((count, len(METRICS), 3))
+    items = np.zeros((max(len(one), len(other)), len(METRICS), 3))
     matched = match_parallelisms(other, one)
     for place, metric in enumerate(METRICS):
-        pairs = {column: row for row, (column, _) in matched[metric].items()}  # of the first side: of the second
-        left = [row for row in range(len(other)) if row not in set(pairs.values())]
-        free = iter([*left, *[None] * count])
-        for number in range(len(one)):
-            mine = sizes(one[number])[place]
-            row = pairs[number] if number in pairs else next(free)
-            credit = matched[metric][row][1] if number in pairs and row is not None else 0
-            items[number, place] = credit, mine, 0 if row is None else sizes(other[row])[place]
-        for number, row in zip(range(len(one), count), free, strict=False):
-            items[number, place] = 0, 0, 0 if row is None else sizes(other[row])[place]
+        pairs = [(credit, column, row) for row, (column, credit) in matched[metric].items()]
+        alone = [sorted(set(range(len(side))) - {pair[k] for pair in pairs}) for k, side in ((1, one), (2, other))]
+        for number, (credit, *own) in enumerate([*pairs, *((0, *rest) for rest in zip_longest(*alone))]):
+            both = [0 if k is None else sizes(side[k])[place] for side, k in zip((one, other), own, strict=True)]
+            items[number, place] = credit, *both
     return items
 
 

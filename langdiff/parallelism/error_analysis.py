@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,16 +16,7 @@ from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document, Documents, Parallelism, check_documents
 from langdiff.parallelism.matching import Overlap, match_branches, maximum_matching, overlaps
 
-CATEGORIES = (
-    ("parallelism", "FP"),
-    ("parallelism", "FN"),
-    ("branch", "FP"),
-    ("branch", "FN"),
-    ("branch", "FM"),
-    ("word", "FP"),
-    ("word", "FN"),
-    ("word", "FM"),
-)
+CATEGORIES = (*product(["parallelism"], ["FP", "FN"]), *product(["branch", "word"], ["FP", "FN", "FM"]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -237,7 +237,7 @@ class Dispersions:
         low, high = self.value.idxmin(), self.value.idxmax()
         found = (
             f"dispersions from {self.value.min():.4g} ({low}) to {self.value.max():.4g} ({high}); equal: "
-            f"p = {self.p_value:.2g} ({self.test}), {self.likelihood_ratio_p:.2g} (likelihood ratio)"
+            f"p = {self.p_value:.2g} ({self.test})"
         )
         return f"{found}; AT THE BOUNDARY: {', '.join(self.boundary)}" if self.boundary else found
 

@@ -409,32 +409,21 @@ class Distances:
     def __init__(self, *, heads: Heads = "content", punctuation: bool = False) -> None:
         check_choice("heads", heads, get_args(Heads))
         self._heads, self._punctuation = heads, punctuation
-        self._total = self._final = self._count = 0
+        self._counts: Counter[int] = Counter()
 
     def add(self, tree: Tree) -> None:
         """Measure the words of a tree."""
-        for distance in _distances(tree, self._heads, self._punctuation):
-            self._total += abs(distance)
-            self._final += distance > 0
-            self._count += 1
+        tree = tree if self._punctuation else tree.without_punctuation()
+        tree = with_function_heads(tree) if self._heads == "function" else tree
+        self._counts.update(head - word for word, head in enumerate(tree.heads, start=1) if head)
 
     def length(self) -> DependencyLength:
         """Return the mean distance in the trees measured."""
-        if not self._count:
+        if not (count := self._counts.total()):
             raise DataError("No dependency to measure: the corpus has no sentence of two words.")
-        return DependencyLength(
-            mean=self._total / self._count, head_final=self._final / self._count, dependencies=self._count
-        )
-
-
-def _distances(tree: Tree, heads: Heads, punctuation: bool) -> Iterator[int]:
-    if not punctuation:
-        tree = tree.without_punctuation()
-    if heads == "function":
-        tree = with_function_heads(tree)
-    for word, head in enumerate(tree.heads, start=1):
-        if head:
-            yield head - word
+        total = sum(abs(distance) * times for distance, times in self._counts.items())
+        final = sum(times for distance, times in self._counts.items() if distance > 0)
+        return DependencyLength(mean=total / count, head_final=final / count, dependencies=count)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

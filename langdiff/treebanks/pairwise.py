@@ -108,20 +108,20 @@ class TreebankComparison(Result):
         check_choice("metric", metric, COLUMNS)
         if not 0 < difference < np.inf:
             raise ConfigError(f"{option('difference')} must be finite and above 0; got {difference!r}.")
-        noise = self.noise_of_parts[metric].unstack("part")
-        words, level = np.log(self.noise_of_parts["words"].unstack("part")), np.log(noise.where(noise > 0))
-        if not np.isfinite(level).all(axis=None):
+        noise, size = (self.noise_of_parts[name].unstack("part").loc[list(self.profiles)] for name in (metric, "words"))
+        level, words = np.log(noise.where(noise > 0).to_numpy()), np.log(size.to_numpy())
+        if not np.isfinite(level).all():
             raise DataError(f"{metric} has no noise in parts of each treebank; use noise and eight sentences or more.")
-        across, down = (frame.sub(frame.mean(axis=1), axis=0) for frame in (words, level))
-        exponent = -float((across * down).to_numpy().sum() / (across**2).to_numpy().sum())
+        across = words - words.mean(axis=1, keepdims=True)
+        exponent = float(-(across * level).sum() / (across**2).sum())
         if exponent < LEAST_EXPONENT:
             raise DataError(
                 f"the noise of {metric} falls too slowly with the words (exponent {exponent:.2f}) for a plan: use "
                 "larger treebanks, more repeats, or SimilaritySettings(levels='context', ancestors=1)."
             )
         needed = np.exp(words.mean(axis=1) + (level.mean(axis=1) - np.log(difference)) / exponent)
-        frame = pd.DataFrame({"words": np.exp(words[1]), "noise": noise[1], "exponent": exponent})
-        return frame.assign(words_needed=needed).loc[list(self.profiles)]
+        frame = pd.DataFrame({"words": size[1], "noise": noise[1], "exponent": exponent})
+        return frame.assign(words_needed=needed)
 
     def sizes(self) -> pd.DataFrame:
         """Return one row per treebank: its sentences, words, leaves, … (see `TreebankProfile`)."""
@@ -187,11 +187,11 @@ class TreebankComparison(Result):
         return rounded(self.divergence["mean"], self.digits)
 
     def _notes(self) -> Iterator[str]:
-        if self.noise["mean"].notna().all():
-            try:
-                needed = self.words_needed()["words_needed"]
-                yield f"Noise as small as 0.1 needs {needed.min():,.0f} to {needed.max():,.0f} words (words_needed)."
-            except DataError as error:
+        try:
+            needed = self.words_needed()["words_needed"]
+            yield f"Noise as small as 0.1 needs {needed.min():,.0f} to {needed.max():,.0f} words (words_needed)."
+        except DataError as error:
+            if self.noise["mean"].notna().all():
                 yield f"No plan: {error}"
         yield "Natural is not correct: trees of usual shapes may be wrong."
         words = self.sizes()["words"]
@@ -330,12 +330,14 @@ def compare_treebanks(
     names = [bank.name for bank in banks]
     means, stds = _summarized(across, scale)
     noise_mean, noise_std = _summarized(halves, scale)
+    of_part = zip(PARTS, np.moveaxis(noise_mean, -1, 0), words.mean(axis=0).T, strict=True)
+    parts_of = {part: _table(values, names).assign(words=counts) for part, values, counts in of_part}
     return TreebankComparison(
         divergence={column: _square(matrix, names) for column, matrix in zip(COLUMNS, means, strict=True)},
         std={column: _square(matrix, names) for column, matrix in zip(COLUMNS, stds, strict=True)},
         noise=_table(noise_mean[..., 0], names),
         noise_std=_table(noise_std[..., 0], names),
-        noise_of_parts=_parts(noise_mean, words.mean(axis=0), names),
+        noise_of_parts=pd.concat(parts_of, names=["part"]).swaplevel(),
         profiles={bank.name: profile_treebank(bank, settings) for bank in banks},
         settings=settings,
         equalize=equalize,
@@ -449,12 +451,6 @@ def _square(matrix: Floats, names: list[str]) -> pd.DataFrame:
 
 def _table(by_metric: Floats, names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(by_metric.T, index=pd.Index(names, name="treebank"), columns=list(COLUMNS))
-
-
-def _parts(noise: Floats, words: Floats, names: list[str]) -> pd.DataFrame:
-    """Return the noise of each treebank and of parts of it, with their words."""
-    own = {part: _table(noise[..., k], names).assign(words=words[:, k]) for k, part in enumerate(PARTS)}
-    return pd.concat(own, names=["part"]).swaplevel()
 
 
 def _common(banks: Sequence[Treebank], option: str) -> str:

@@ -43,7 +43,6 @@ NAMES = st.text(st.sampled_from("=+-@'ab1,;\""), min_size=1, max_size=5)
     book=CELLS,
     kind=st.sampled_from(["csv", "tsv", "parquet"]),
 )
-@settings(deadline=None)
 def test_tables_come_back(tmp_path_factory, intents, editions, book, kind):
     bits = pd.DataFrame([[1.5, 2.0], [3.0, 4.0]], index=intents, columns=editions)
     info = pd.DataFrame({"book": [book, "x"]}, index=intents)

@@ -56,13 +56,8 @@ def test_a_table_counts_more_and_undetermined_counts_nothing(folder):
     (folder / "metadata.csv").write_text(table)
     with pytest.warns(LangdiffWarning, match=r"'xyz-c \(zzz\)'"):  # that of deu-a is corrected by the table
         info = read_multitext(folder).edition_info
-    assert info["language"].to_dict() == {
-        "deu-a": "deu",
-        "fra-b": "fra",
-        "ger-e": "deu",
-        "xyz-c": "x-own",
-        "zho-d": "cmn",
-    }
+    languages = {"deu-a": "deu", "fra-b": "fra", "ger-e": "deu", "xyz-c": "x-own", "zho-d": "cmn"}
+    assert info["language"].to_dict() == languages
 
 
 @pytest.fixture

@@ -15,6 +15,12 @@ class Outcome:
     err: str
 
     @property
+    def good(self):
+        """Itself, after a check that the command succeeded."""
+        assert self.code == 0, self.err
+        return self
+
+    @property
     def said(self):
         """What stderr says, without the frame that Typer draws around errors of options."""
         return " ".join(self.err.replace("│", " ").split())

@@ -35,8 +35,7 @@ def test_the_command_writes_table_and_picture_and_goes_on(langdiff, tmp_path):
     ld.simulate(60, 5, seed=3).surprisals.save(tmp_path / "bits.csv")
     options = "--model 1 --model 2 --n-subsets 2 --held-out-sizes map --held-out-sizes posterior"
     arguments = ["goodness", tmp_path / "bits.csv", *options.split(), "--out", tmp_path / "out"]
-    done = langdiff(*arguments)
-    assert done.code == 0, done.err
+    done = langdiff(*arguments).good
     assert "Goodness of 2 models over 2 subsets of intents, 2 setting(s)" in done.out
     assert len(pd.read_csv(tmp_path / "out" / "goodness.csv")) == 8
     assert b"<svg" in (tmp_path / "out" / "goodness.svg").read_bytes()

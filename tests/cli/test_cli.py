@@ -40,8 +40,7 @@ def test_usage_errors_exit_with_2(langdiff):
 
 def test_fit_prints_what_the_api_finds(langdiff, truth_and_table, tmp_path):
     _, path = truth_and_table
-    done = langdiff("fit", path, "--json", "--out", tmp_path / "fit.json", "--plot", tmp_path / "forest.svg")
-    assert done.code == 0
+    done = langdiff("fit", path, "--json", "--out", tmp_path / "fit.json", "--plot", tmp_path / "forest.svg").good
     table = pd.DataFrame(json.loads(done.out)).set_index("edition")
     expected = ld.fit(ld.read_surprisals(path)).to_frame()
     np.testing.assert_allclose(table["difficulty"], expected.loc[table.index, "difficulty"], rtol=1e-9)
@@ -50,8 +49,7 @@ def test_fit_prints_what_the_api_finds(langdiff, truth_and_table, tmp_path):
 
 
 def test_fit_speaks_to_people(langdiff, truth_and_table):
-    done = langdiff("fit", truth_and_table[1], "--model", "1")
-    assert done.code == 0
+    done = langdiff("fit", truth_and_table[1], "--model", "1").good
     assert " under simulated (" in done.out.splitlines()[0]
     assert "iterations" not in done.out
     assert (
@@ -107,22 +105,19 @@ def test_select_names_what_it_did_not_choose(langdiff, tmp_path):
     texts = {"deu-a": [f"Satz {k}" for k in range(9)], "eng-a": [f"line {k}" for k in range(9)]}
     few = {"fra-a": [f"phrase {k}" if k < 2 else None for k in range(9)]}
     ld.write_multitext(ld.read_frame(pd.DataFrame(texts | few)), tmp_path / "three", format="moses")
-    done = langdiff("select", tmp_path / "three", "--format", "moses")
-    assert done.code == 0, done.err
+    done = langdiff("select", tmp_path / "three", "--format", "moses").good
     assert "2 editions in 2 languages × 9 intents" in done.out
     assert "Not selected: 1 edition: fra-a (2 intents)" in done.out
     apart = {"deu-a": [*texts["deu-a"], *[None] * 8], "eng-a": [*[None] * 9, *texts["eng-a"][:8]]}
     ld.write_multitext(ld.read_frame(pd.DataFrame(apart)), tmp_path / "apart", format="moses")
-    done = langdiff("select", tmp_path / "apart", "--format", "moses", "--json")
-    assert done.code == 0
+    done = langdiff("select", tmp_path / "apart", "--format", "moses", "--json").good
     assert [row["edition"] for row in json.loads(done.out)["editions"]] == ["deu-a"]
     assert "warning: only one edition is selected, 'deu-a'" in done.err
     assert "Not selected: 1 edition: eng-a (8 intents)" in done.err
 
 
 def test_select_writes_what_it_chose(langdiff, corpus, tmp_path):
-    done = langdiff("select", corpus, "--min-intents", 100, "--out", tmp_path / "chosen", "--json")
-    assert done.code == 0
+    done = langdiff("select", corpus, "--min-intents", 100, "--out", tmp_path / "chosen", "--json").good
     assert "proven optimal" in done.err  # JSON says nothing of it
     chosen = ld.read_multitext(tmp_path / "chosen")
     assert sorted(row["edition"] for row in json.loads(done.out)["editions"]) == sorted(chosen.editions)
@@ -131,10 +126,8 @@ def test_select_writes_what_it_chose(langdiff, corpus, tmp_path):
 
 def test_train_and_score(langdiff, corpus, tmp_path):
     models = tmp_path / "models"
-    trained = langdiff("train", corpus, "--lm", "char-tiny", "--out", models, "--json")
-    assert trained.code == 0
-    scored = langdiff("score", models, corpus, "--lm", "char-tiny", "--out", tmp_path / "all.csv", "--json")
-    assert scored.code == 0
+    assert langdiff("train", corpus, "--lm", "char-tiny", "--out", models, "--json").code == 0
+    assert langdiff("score", models, corpus, "--lm", "char-tiny", "--out", tmp_path / "all.csv", "--json").code == 0
     test_part = ld.read_surprisals(models / "surprisals-char-tiny.csv")
     everything = ld.read_surprisals(tmp_path / "all.csv")
     assert everything.bits.shape == (150, 3)
@@ -205,8 +198,7 @@ def test_fit_by_command_is_fit_in_python(langdiff, truth_and_table, tmp_path, ar
     )
     used = any(option in arguments for option in ("--clusters", "--size-formula"))
     attributes = ["--intent-info", tmp_path / "intents.csv"] if used else []
-    done = langdiff("fit", path, "--json", *attributes, *arguments)
-    assert done.code == 0, done.err
+    done = langdiff("fit", path, "--json", *attributes, *arguments).good
     expected = ld.fit(table.with_intent_info(tmp_path / "intents.csv") if used else table, **settings).to_frame()
     found = pd.DataFrame(json.loads(done.out)).set_index("edition")
     for column in ("difficulty", "std_error", "low"):
@@ -221,8 +213,7 @@ def test_numbers_of_editions_are_numbers_in_a_formula(langdiff, truth_and_table,
     done = langdiff(
         *("fit", path, "--json", "--model", "1", "--formula", "words", "--dispersion", "common"),
         *("--edition-info", tmp_path / "editions.csv"),
-    )
-    assert done.code == 0, done.err
+    ).good
     expected = ld.fit(table, model="1", formula="words", dispersion="common", edition_info=words.to_frame())
     found = pd.DataFrame(json.loads(done.out)).set_index("edition")["difficulty"]
     assert found.to_dict() == pytest.approx(expected.difficulty.to_dict(), abs=1e-6)

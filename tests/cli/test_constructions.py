@@ -104,8 +104,7 @@ def test_gold_sets_of_the_package(langdiff, files):
 
 def test_mine_then_vet(langdiff, files):
     out = files / "candidates.tsv"
-    done = langdiff("constructions", "mine", files / "bank.conllu", "--out", out, "--seed", 3, "--json")
-    assert done.code == 0, done.err
+    done = langdiff("constructions", "mine", files / "bank.conllu", "--out", out, "--seed", 3, "--json").good
     assert {row["phenomenon"]: row["sentences"] for row in json.loads(done.out)}["control"] == 2
     out.write_text(out.read_text().replace("\n\t", "\nyes\t"))
     done = langdiff("constructions", "check", out, "--vetted", "--out", files / "own", "--json")
@@ -122,8 +121,7 @@ def test_mine_then_vet(langdiff, files):
 
 def test_check(langdiff, files):
     gold = [files / "gold.tsv", "--sentences", files / "sentences.tsv"]
-    done = langdiff("constructions", "check", *gold)
-    assert done.code == 0
+    done = langdiff("constructions", "check", *gold).good
     assert "5 items, 9 targets (4 negative)" in done.out
     (files / "bad.tsv").write_text(worked.GOLD.replace("plan-4", "plan-9"))
     done = langdiff("constructions", "check", files / "bad.tsv", *gold[1:])
@@ -135,8 +133,7 @@ def test_check(langdiff, files):
 
 def test_attachment(langdiff, files):
     bank, parser = files / "bank.conllu", ["--parser", f"one={files}/bank.conllu"]
-    done = langdiff("constructions", "attachment", bank, *parser, "--json", "--out", files / "scores.json")
-    assert done.code == 0, done.err
+    done = langdiff("constructions", "attachment", bank, *parser, "--json", "--out", files / "scores.json").good
     assert {row["metric"]: row["f1"] for row in json.loads(done.out)} == dict.fromkeys(
         ["uas", "las", "clas", "mlas"], 1
     )
@@ -145,8 +142,7 @@ def test_attachment(langdiff, files):
     pair = json.loads(langdiff("constructions", "attachment", bank, *two, "--by", "pair", "--json").out)
     assert (pair[0]["estimate"], pair[0]["verdict"]) == (0, "identical")
     for by in ("relation", "length", "construction", "sentence"):
-        done = langdiff("constructions", "attachment", bank, *two, "--by", by, "--out", files / "table.csv")
-        assert done.code == 0, done.err
+        done = langdiff("constructions", "attachment", bank, *two, "--by", by, "--out", files / "table.csv").good
     assert "give the output of a parser" in langdiff("constructions", "attachment", bank).err
 
 
@@ -167,8 +163,7 @@ def test_study(langdiff, files):
     assert refused.code == 1
     assert "gold.conllu: none of the mined sentences is in these files" in refused.err
     assert "Of other treebanks use --targets candidates or none." in refused.err
-    done = langdiff(*asked, "--targets", "candidates", "--out", files / "study.csv")
-    assert done.code == 0, done.err
+    done = langdiff(*asked, "--targets", "candidates", "--out", files / "study.csv").good
     assert "Study of 3 parsers" in done.out
     table = pd.read_csv(files / "study.csv").set_index("parser")
     assert table.loc["right", ["las", "recall", "recall_vpart"]].tolist() == [1, 1, 1]

@@ -16,8 +16,7 @@ def corpus(tmp_path):
 
 
 def test_list_names_terms_and_ways(langdiff):
-    done = langdiff("corpora", "fetch", "--json")
-    assert done.code == 0, done.err
+    done = langdiff("corpora", "fetch", "--json").good
     rows = {row["name"]: row for row in json.loads(done.out)}
     assert set(rows) == set(SOURCES)
     assert rows["flores-200"]["get it"] == "langdiff corpora fetch flores-200"
@@ -60,8 +59,7 @@ def test_plot_of_native_share_needs_origins(langdiff, corpus, tmp_path):
     assert "no column 'original_language'" in done.err
     table = tmp_path / "origins.csv"
     table.write_text("intent,original_language\n01001001,deu\n01001002,eng\n")
-    done = langdiff("plot", "native", corpus, "--origins", table, "--out", tmp_path / "picture.png")
-    assert done.code == 0, done.err
+    done = langdiff("plot", "native", corpus, "--origins", table, "--out", tmp_path / "picture.png").good
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -90,8 +88,7 @@ def test_check_of_alignment(langdiff, out_of_step, tmp_path):
 )
 def test_select_tells_of_texts_out_of_step(langdiff, out_of_step, how, told, complete):
     folder, edition = out_of_step
-    done = langdiff("select", folder, "--format", "moses", "--n-editions", 4, "--alignment", how, "--json")
-    assert done.code == 0, done.err
+    done = langdiff("select", folder, "--format", "moses", "--n-editions", 4, "--alignment", how, "--json").good
     assert (f"do not fit ({edition} 1)" in done.err) is told
     assert f"{complete} intents" in done.err if how != "leave-out" else "200 intents × 4" not in done.err
 

@@ -28,8 +28,7 @@ def tables(tmp_path_factory):
 @pytest.mark.slow
 def test_curve_writes_tables_and_pictures(langdiff, corpus, tmp_path):
     arguments = ["curve", corpus, "--train-sizes", "30,60,120", "--lm", "kneser-ney-3", "--out", tmp_path]
-    done = langdiff(*arguments, "--json")
-    assert done.code == 0, done.err
+    done = langdiff(*arguments, "--json").good
     printed = pd.DataFrame(json.loads(done.out))
     assert printed["size"].tolist() == [size for size in (30, 60, 120) for _ in range(3)]
     curve = ld.read(tmp_path / "curve.json")
@@ -45,14 +44,12 @@ def test_curve_writes_tables_and_pictures(langdiff, corpus, tmp_path):
 
 def test_curve_of_folds_measures_every_intent(langdiff, corpus, tmp_path):
     sizes = ["--train-sizes", "30,60", "--lm", "kneser-ney-2", "--folds", "3"]
-    done = langdiff("curve", corpus, *sizes, "--out", tmp_path, "--json")
-    assert done.code == 0, done.err
+    assert langdiff("curve", corpus, *sizes, "--out", tmp_path, "--json").code == 0
     assert ld.read(tmp_path / "curve.json").n_intents == 200
 
 
 def test_reliability_of_one_table_and_of_two(langdiff, tables):
-    done = langdiff("reliability", tables / "one.csv", "--target", 0.9)
-    assert done.code == 0, done.err
+    done = langdiff("reliability", tables / "one.csv", "--target", 0.9).good
     assert "Reliability 0.9 takes " in done.out
     both = langdiff("reliability", tables / "one.csv", tables / "other.csv", "--json")
     assert {row["component"] for row in json.loads(both.out)} >= {"edition", "edition:intent", "residual"}

@@ -31,8 +31,7 @@ def trees(tmp_path):
 
 
 def test_evaluate(langdiff, trees):
-    done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser")
-    assert done.code == 0, done.err
+    done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser").good
     assert "parser 60.0 60.0 60.0 60.0      5" in done.out
     done = langdiff("discourse", "evaluate", trees / "gold", f"p={trees / 'parser'}", "--json")
     frame = pd.DataFrame(json.loads(done.out))
@@ -60,11 +59,9 @@ def test_every_table(langdiff, trees, table, columns):
     systems = [f"p={trees / 'parser'}", f"q={trees / 'gold'}"]
     options = f"--table {table} --classes rst-dt"
     arguments = ["discourse", "evaluate", trees / "gold", *systems, *options.split()]
-    done = langdiff(*arguments, "--json")
-    assert done.code == 0, done.err
+    done = langdiff(*arguments, "--json").good
     assert list(json.loads(done.out)[0])[: len(columns)] == columns
-    shown = langdiff(*arguments)
-    assert shown.code == 0
+    shown = langdiff(*arguments).good
     assert all(name in shown.out for name in columns)
     assert "relations:rst-dt" in shown.err
 
@@ -73,8 +70,7 @@ def test_every_option_arrives(langdiff, trees):
     (trees / "classes.csv").write_text("relation,class\nlist,many\n")
     options = "--binarization right_mixed --metric R --format spans --collapse-unary --table relations"
     files = ["--classes", trees / "classes.csv", "--outcomes", trees / "o.tsv"]
-    done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser", *options.split(), *files)
-    assert done.code == 0, done.err
+    done = langdiff("discourse", "evaluate", trees / "gold", trees / "parser", *options.split(), *files).good
     assert "many" in done.out
     assert "[binarization:right_mixed|relations:own#" in done.err
     outcomes = ld.read_outcomes(trees / "o.tsv")
@@ -117,8 +113,7 @@ def test_show(langdiff, trees):
     assert "4 of 8 nodes are the same" in langdiff("discourse", "show", one, other, "--view", "binary").out
     views = [[one, "--view", view] for view in ("marcu", "binary", "attachments")]
     for number, arguments in enumerate([*views, [one, other]]):
-        done = langdiff("discourse", "show", *arguments, "--out", trees / f"{number}.svg")
-        assert done.code == 0, done.err
+        done = langdiff("discourse", "show", *arguments, "--out", trees / f"{number}.svg").good
         assert "<svg" in (trees / f"{number}.svg").read_text()
     for arguments, message in (
         ([trees / "gold"], "is a folder; show takes the file of one tree"),

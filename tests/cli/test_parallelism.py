@@ -25,8 +25,7 @@ def folders(tmp_path):
 
 
 def test_stats(langdiff, folders):
-    done = langdiff("parallelism", "stats", folders / "gold")
-    assert done.code == 0, done.err
+    done = langdiff("parallelism", "stats", folders / "gold").good
     assert done.out.startswith("2 flat document(s)\n")
     found = pd.DataFrame(json.loads(langdiff("parallelism", "stats", folders / "gold", "--json").out))
     expected = parallelism_statistics(read_parallelisms(folders / "gold"))
@@ -41,8 +40,7 @@ def test_stats(langdiff, folders):
 
 def test_split(langdiff, folders):
     shares = ["--share", "many=0.7", "--share", "few=0.3"]
-    done = langdiff("parallelism", "split", folders / "gold", *shares, "--table", "documents", "--json")
-    assert done.code == 0, done.err
+    done = langdiff("parallelism", "split", folders / "gold", *shares, "--table", "documents", "--json").good
     assert [(row["document"], row["inner"], row["part"]) for row in json.loads(done.out)] == [
         ("1", 10, "many"),
         ("2", 2, "many"),
@@ -66,7 +64,6 @@ def test_split(langdiff, folders):
         (["show", "{gold}/1.xml", "{gold}/2.xml", "--cases", "{two}"], "there are cases of 2 systems"),
         (["show", "{gold}/2.xml", "{gold}/2.xml", "--cases", "{one}"], "there are no cases of document '2'"),
         (["split", "{gold}", "--share", "a=0.5", "--share", "a=0.5"], "every part has a name of its own"),
-        (["split", "{gold}", "--share", "=0.5", "--share", "a=0.5"], "every part has a name of its own"),
     ],
 )
 def test_what_is_refused(langdiff, folders, arguments, message):
@@ -89,8 +86,7 @@ def test_what_is_refused(langdiff, folders, arguments, message):
 
 
 def test_ranks(langdiff, tmp_path):
-    done = langdiff("parallelism", "ranks")
-    assert done.code == 0, done.err
+    done = langdiff("parallelism", "ranks").good
     assert "Friedman: chi-squared 38.91, 15 degrees of freedom, p = 0.00066 (6 blocks)" in done.out
     (tmp_path / "scores.csv").write_text("model,a,b,c\none,1,2,3\ntwo,1,3,4\n")
     found = json.loads(langdiff("parallelism", "ranks", tmp_path / "scores.csv", "--json").out)
@@ -117,6 +113,5 @@ def test_show(langdiff, folders):
         "  1 branch FN",
         "  2 branch FN",
     ]
-    page = langdiff("parallelism", "show", *files, "--out", folders / "page.html")
-    assert page.code == 0, page.err
+    assert langdiff("parallelism", "show", *files, "--out", folders / "page.html").code == 0
     assert "<h2>predicted</h2>" in (folders / "page.html").read_text()

@@ -29,8 +29,7 @@ def folders(tmp_path):
 
 @pytest.mark.parametrize("table", ["totals", "documents", "parallelisms", "errors", "cases"])
 def test_tables_are_those_of_the_functions(langdiff, folders, table):
-    done = langdiff("parallelism", "score", folders / "gold", folders / "guess", "--table", table, "--json")
-    assert done.code == 0, done.err
+    done = langdiff("parallelism", "score", folders / "gold", folders / "guess", "--table", table, "--json").good
     scores = score_parallelisms({"guess": GUESS}, GOLD)
     errors = classify_errors({"guess": GUESS}, GOLD)
     expected = {
@@ -46,15 +45,13 @@ def test_tables_are_those_of_the_functions(langdiff, folders, table):
     for name in expected.select_dtypes("number"):
         assert frame[name].fillna(-1).round(9).tolist() == expected[name].fillna(-1).astype(float).round(9).tolist()
     assert f"[{(errors if table in ('errors', 'cases') else scores).signature}]" in done.err
-    plain = langdiff("parallelism", "score", folders / "gold", f"mine={folders / 'guess'}", "--table", table)
-    assert plain.code == 0, plain.err
+    plain = langdiff("parallelism", "score", folders / "gold", f"mine={folders / 'guess'}", "--table", table).good
     assert "mine" in plain.out
 
 
 def test_published_scores_are_beside_ones_own(langdiff, folders):
     asked = ["parallelism", "score", folders / "gold", f"mine={folders / 'guess'}"]
-    done = langdiff(*asked, "--published", "ASP", "--json")
-    assert done.code == 0, done.err
+    done = langdiff(*asked, "--published", "ASP", "--json").good
     frame = pd.DataFrame(json.loads(done.out)).set_index(["system", "metric"])
     own = score_parallelisms({"mine": GUESS}, GOLD).to_frame().set_index("metric")
     assert frame.loc["mine", "f"].round(9).to_dict() == own["f"].round(9).to_dict()
@@ -73,8 +70,9 @@ def test_published_scores_are_beside_ones_own(langdiff, folders):
 def test_outcomes_are_written(langdiff, folders):
     path = folders / "outcomes.csv"
     sides = [folders / "gold", f"a={folders / 'guess'}", f"b={folders / 'gold'}"]
-    done = langdiff("parallelism", "score", *sides, "--metric", "EPM", "--table", "errors", "--outcomes", path)
-    assert done.code == 0, done.err
+    assert (
+        langdiff("parallelism", "score", *sides, "--metric", "EPM", "--table", "errors", "--outcomes", path).code == 0
+    )
     table = ld.read_outcomes(path)
     assert table.successes.loc["two/1"].to_dict() == {"a": 1, "b": 1}
     assert table.successes.loc["one/2"].to_dict() == {"a": 0, "b": 1}

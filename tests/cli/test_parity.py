@@ -23,8 +23,7 @@ def test_texts_as_they_are(langdiff, corpus, tmp_path):
     done = langdiff(
         *("parity", corpus, "--format", "moses", "--reference", "eng", "--json"),
         *("--out", tmp_path / "t.csv", "--plot", tmp_path / "p.svg"),
-    )
-    assert done.code == 0, done.err
+    ).good
     rows = {row["edition"]: row for row in json.loads(done.out)}
     assert rows["ell"]["bytes"] == 30 * len("ο σκύλος γαβγίζει".encode())
     assert rows["ell"]["byte_premium_low"] < rows["ell"]["byte_premium"] < rows["ell"]["byte_premium_high"]
@@ -62,8 +61,7 @@ def test_a_log_becomes_a_page(langdiff, tmp_path, monkeypatch):
     long.to_csv(tmp_path / "scores.csv", index=False)
     page = tmp_path / "parity.html"
     monkeypatch.setattr(ld, "fit", None)  # the difficulties are those that parity has
-    done = langdiff("parity", tmp_path / "scores.csv", "--unit", "nats", "--reference", "e1", "--report", page)
-    assert done.code == 0, done.err
+    done = langdiff("parity", tmp_path / "scores.csv", "--unit", "nats", "--reference", "e1", "--report", page).good
     assert "information_parity_model" in done.out
     text = page.read_text()
     assert "<h2>Difficulties</h2>" in text

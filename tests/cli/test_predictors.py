@@ -26,8 +26,7 @@ def table(out):
 
 
 def test_prints_a_table_of_shared_intents_for_a_pipe_and_remarks_on_stderr(langdiff, corpus):
-    done = langdiff("predictors", corpus)
-    assert done.code == 0, done.err
+    done = langdiff("predictors", corpus).good
     assert table(done.out)["characters"].to_dict() == {"deu-a": 25, "eng-a": 19, "fra-a": 22}
     assert "\t19\t" in done.out  # whole numbers are printed as such
     assert "shared by all: 1 intents" in done.err

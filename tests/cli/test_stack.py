@@ -17,8 +17,7 @@ def two(tmp_path):
 
 
 def test_several_tables_are_fitted_together(langdiff, two, tmp_path):
-    done = langdiff("fit", *two, "--out", tmp_path / "both.json")
-    assert done.code == 0
+    done = langdiff("fit", *two, "--out", tmp_path / "both.json").good
     fit = ld.fit({path.stem: ld.read_surprisals(path) for path in two})
     saved = ld.read(tmp_path / "both.json")
     pd.testing.assert_series_equal(saved.difficulty, fit.difficulty)
@@ -31,8 +30,7 @@ def test_files_of_one_name_are_named_by_their_folders(langdiff, two, tmp_path):
     for name, path in zip("ab", two, strict=True):
         (tmp_path / name).mkdir()
         paths.append(path.rename(tmp_path / name / "bits.csv"))
-    done = langdiff("fit", *paths)
-    assert done.code == 0
+    done = langdiff("fit", *paths).good
     assert "lm:a+b" in done.out
     again = langdiff("fit", paths[0], paths[0])
     assert again.code != 0
@@ -58,8 +56,7 @@ FAMILIES = "edition,family\ne1,Uralic\ne2,Turkic\ne3,Uralic\nother,Germanic\n"
 
 def test_families_come_from_a_table_of_the_editions(langdiff, two, tmp_path):
     (tmp_path / "editions.csv").write_text(FAMILIES)
-    done = langdiff("table", *two, "--by", "family", "--edition-info", tmp_path / "editions.csv")
-    assert done.code == 0, done.err
+    done = langdiff("table", *two, "--by", "family", "--edition-info", tmp_path / "editions.csv").good
     assert [name for name in ("Uralic", "Turkic", "Germanic") if name in done.out] == ["Uralic", "Turkic"]
     read = ld.read_surprisals(two[0], edition_info=tmp_path / "editions.csv")
     assert read.edition_info["family"].to_dict() == {"e1": "Uralic", "e2": "Turkic", "e3": "Uralic"}
@@ -81,8 +78,7 @@ def test_shares_of_two_corpora_with_columns_of_their_own(langdiff, tmp_path):
     named = ["--edition-column", "lang", "--bits-column", "score", "--intent-column", "intent"]
     refused = langdiff("shares", *files, *named)
     assert (refused.code, "give --edition-info: the language of each edition" in refused.err) == (1, True)
-    done = langdiff("shares", *files, *named, "--edition-info", tmp_path / "editions.csv", "--json")
-    assert done.code == 0, done.err
+    done = langdiff("shares", *files, *named, "--edition-info", tmp_path / "editions.csv", "--json").good
     languages = {f"e{k}": f"l{k}" for k in range(1, 10)}
     expected = ld.difficulty_shares(parts, languages=languages).to_frame()
     assert [row["share"] for row in json.loads(done.out)] == pytest.approx(expected["share"].tolist(), abs=1e-6)

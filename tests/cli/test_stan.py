@@ -18,8 +18,7 @@ def table(tmp_path):
 def test_sample_prints_and_saves_what_the_api_draws(langdiff, table, tmp_path):
     settings = ["--model", 2, "--chains", 2, "--iter-warmup", 100, "--iter-sampling", 800, "--seed", 4]
     settings += ["--engine", "pystan", "--out", tmp_path / "posterior.nc"]
-    done = langdiff("sample", table, *settings, "--json")
-    assert done.code == 0
+    done = langdiff("sample", table, *settings, "--json").good
     rows = {row["edition"]: row for row in json.loads(done.out)}
     idata = import_arviz().from_netcdf(tmp_path / "posterior.nc")
     assert idata.posterior.sizes["draw"] == 800

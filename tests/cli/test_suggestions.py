@@ -43,7 +43,6 @@ def test_nearest(word, expected):
     ("wrong", "meant"),
     [
         ("tabel", "did you mean `langdiff table`?"),
-        ("corelate", "did you mean `langdiff correlate`?"),
         ("etable", "see `langdiff table`."),
         ("ppl", "see `langdiff score`."),
         ("power", "see `langdiff plan` or `langdiff reliability`."),

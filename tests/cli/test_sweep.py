@@ -22,8 +22,7 @@ def corpus(tmp_path_factory):
 @pytest.mark.slow
 def test_writes_table_picture_and_surprisals(langdiff, corpus, tmp_path):
     arguments = ["sweep", corpus, "--out", tmp_path, "--lm", "bpe-tiny", "--ratio", 0, "--ratio", 0.5]
-    done = langdiff(*arguments, "--json")
-    assert done.code == 0, done.err
+    done = langdiff(*arguments, "--json").good
     printed = pd.DataFrame(json.loads(done.out))
     assert printed["ratio"].tolist() == [0.0, 0.5] * 2
     assert set(printed["edition"]) == {"deu", "eng"}

@@ -21,8 +21,7 @@ def corpus(tmp_path_factory):
 
 
 def test_several_seeds_show_their_spread_and_can_be_scored(langdiff, corpus, tmp_path):
-    done = langdiff("train", corpus, "--out", tmp_path, "--lm", "char-tiny", "--n-seeds", 2, "--json")
-    assert done.code == 0, done.err
+    done = langdiff("train", corpus, "--out", tmp_path, "--lm", "char-tiny", "--n-seeds", 2, "--json").good
     printed = pd.DataFrame(json.loads(done.out)).set_index("edition")
     tables = {path: ld.read_surprisals(path) for path in tmp_path.glob("surprisals-char-tiny-seed-*.csv")}
     assert len(tables) == 2
@@ -33,5 +32,4 @@ def test_several_seeds_show_their_spread_and_can_be_scored(langdiff, corpus, tmp
     assert (tmp_path / "learning-curves-char-tiny.svg").read_text().startswith("<?xml")
     assert read_training_logs(tmp_path)["seed"].nunique() == 2
     one = next(tmp_path.glob("seed-*"))
-    scored = langdiff("score", one, corpus, "--lm", "char-tiny", "--out", tmp_path / "all.csv")
-    assert scored.code == 0, scored.err
+    assert langdiff("score", one, corpus, "--lm", "char-tiny", "--out", tmp_path / "all.csv").code == 0

@@ -22,8 +22,7 @@ def tables(tmp_path):
 @pytest.mark.filterwarnings("ignore:1 edition.s. with native intents are left whole")
 def test_speaks_to_people_of_the_language_they_name(langdiff, tables):
     table, origins, surprisals, origin = tables
-    done = langdiff("translationese", table, origins, "--language", "e2", "--model", "2L", "--restricted")
-    assert done.code == 0
+    done = langdiff("translationese", table, origins, "--language", "e2", "--model", "2L", "--restricted").good
     expected = ld.translationese(surprisals, origin, languages=["e2"], model="2L", restricted=True)
     assert done.out == expected.summary() + "\n"
     assert "75 intents of unknown origin" in done.out
@@ -58,8 +57,7 @@ def test_from_files_of_wmt_to_the_difference(langdiff, tmp_path):
     files = sorted(tmp_path.glob("*.sgm"))
     assert langdiff("train", *files, "--lm", "kneser-ney-3", "--out", tmp_path / "models").code == 0
     table = tmp_path / "models" / "surprisals-kneser-ney-3.csv"
-    done = langdiff("translationese", table, "--min-native", 15, "--json")
-    assert done.code == 0
+    done = langdiff("translationese", table, "--min-native", 15, "--json").good
     rows = pd.DataFrame(json.loads(done.out)).set_index("edition")
     known = ld.read_multitext(files).intent_info["original_language"][ld.read_surprisals(table).intents]
     assert rows["native"].to_dict() == known.value_counts().to_dict()
@@ -87,8 +85,7 @@ def test_balanced_training_of_a_corpus(langdiff, corpus, tmp_path):
     folder, _ = corpus
     settings = ["-l", "deu", "--lm", "kneser-ney-2", "--budget-words", "500", "--seed", "4", "--folds", "3"]
     command = ["translationese", folder, "--balanced", "--format", "moses", *settings, "--groups", "document"]
-    done = langdiff(*command, "--out", tmp_path / "models", "--json")
-    assert done.code == 0, done.err
+    done = langdiff(*command, "--out", tmp_path / "models", "--json").good
     multitext = ld.read_multitext(folder, format="moses").map_text(ld.tokenize)
     expected = ld.run_balanced(
         multitext,

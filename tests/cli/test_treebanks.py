@@ -20,8 +20,7 @@ def files(tmp_path_factory):
 
 
 def test_measures(langdiff, files):
-    printed = langdiff("treebanks", "measures", *files, "--json")
-    assert printed.code == 0, printed.err
+    printed = langdiff("treebanks", "measures", *files, "--json").good
     frame = pd.DataFrame(json.loads(printed.out)).astype({"hpe_skew": float})  # null: all words are as predictable
     pd.testing.assert_frame_equal(frame, ld.measure_treebanks(files).to_frame(), check_dtype=False, rtol=1e-9)
     tsv = langdiff("treebanks", "measures", *files, "--tsv").out
@@ -31,8 +30,7 @@ def test_measures(langdiff, files):
 
 def test_compare_under_names_of_ones_own(langdiff, files):
     short, long = files
-    done = langdiff("treebanks", "compare", f"few={short}", long, f"again={short}", "--json")
-    assert done.code == 0, done.err
+    done = langdiff("treebanks", "compare", f"few={short}", long, f"again={short}", "--json").good
     frame = pd.DataFrame(json.loads(done.out))
     assert frame["reference"].unique().tolist() == ["few", "long", "again"]
     pairs = frame.query("metric == 'mean'").set_index(["reference", "compared"])["divergence"]
@@ -45,8 +43,7 @@ def test_compare_under_names_of_ones_own(langdiff, files):
 
 def test_compare(langdiff, files, tmp_path):
     out = tmp_path / "maps"
-    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2)
-    assert done.code == 0, done.err
+    done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2).good
     frame = pd.DataFrame(json.loads(done.out)).astype({"std": float})
     assert frame["metric"].unique().tolist() == ["size", "depth", "width", "length", "matrix", "mean"]
     written = pd.read_csv(out / "divergences.tsv", sep="\t")
@@ -61,8 +58,7 @@ def test_compare(langdiff, files, tmp_path):
 
 def test_every_option_arrives(langdiff, files):
     options = "--no-punctuation --equalize tokens --n-repeats 2 --seed 3"
-    done = langdiff("treebanks", "compare", *files, *options.split())
-    assert done.code == 0, done.err
+    done = langdiff("treebanks", "compare", *files, *options.split()).good
     assert "levels:separate|ancestors:2" in done.out.replace("\n", "")
     assert "repeats:2" in done.out.replace("\n", "")
 

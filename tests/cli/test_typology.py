@@ -23,8 +23,7 @@ def tables(tmp_path_factory):
 
 
 def test_reproduce_shows_disagreement_and_succeeds(langdiff, tmp_path):
-    done = langdiff("reproduce")
-    assert done.code == 0, done.err
+    done = langdiff("reproduce").good
     assert "two digits look swapped" in " ".join(done.out.split()).replace("│ ", "")
     assert "62 of 68 claims agree" in done.err
     machine = langdiff("reproduce", "--json", "--out", tmp_path / "paper", "--format", "png")
@@ -44,8 +43,7 @@ def test_correlate_gives_what_the_library_gives(langdiff, tables, tmp_path):
             tables / "editions.csv",
         ],
         *["-t", "pearson", "-t", "mood", "--corpus", "bibles", "--plot", tmp_path / "out.svg", "--json"],
-    )
-    assert done.code == 0, done.err
+    ).good
     printed = pd.DataFrame(json.loads(done.out))
     figures = mielke2019()
     order = figures.bibles["language"].map(figures.wals_features()["81A"])
@@ -108,8 +106,7 @@ def test_min_nan_chinese_is_a_language(langdiff, tmp_path):
 
 
 def test_one_paper(langdiff):
-    one = langdiff("reproduce", "--paper", "xmi2020", "--json")
-    assert one.code == 0
+    one = langdiff("reproduce", "--paper", "xmi2020", "--json").good
     rows = json.loads(one.out)
     assert {row["agreement"] for row in rows} == {"yes"}
 

@@ -328,7 +328,6 @@ def test_rows_that_a_spreadsheet_filled_up(write):
         ('[vpart]\npattern = ["V -[obj]-> O"]\ntargets = ["V+P|O ARG2 O"]', "names node 'P', which is not"),
         ('[vpart]\npattern = ["V -[obj]-> O"]\ntargets = ["V{aux+} ARG2 O{(}"]', "vpart: missing"),
         ('[vpart]\npattern = ["V[frm=x]"]\ntargets = ["V ARG2 V"]', "'frm' is neither form, lemma, upos"),
-        ('[vpart]\npattern = ["V[Lemma=x]"]\ntargets = ["V ARG2 V"]', "'Lemma' is neither form, lemma, upos"),
         ("# nothing yet", "there are no queries"),
     ],
 )

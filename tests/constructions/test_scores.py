@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 from langdiff.constructions import evaluate, read_gold, read_parses
-from langdiff.constructions.scores import compare_parsers, order_columns, recall_by_distance, sign_flip
+from langdiff.constructions.scores import compare_parsers, order_columns, sign_flip
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.tables.rule import wilson
 
@@ -158,9 +159,10 @@ def test_bands_leave_negative_targets_out(gold, parses, rules):
     ("distance", "band"),
     [(1, "1"), (1.5, "2"), (2, "2"), (2.5, "3–5"), (5, "3–5"), (5.5, "6–10"), (10, "6–10"), (11, "> 10")],
 )
-def test_the_edges_of_bands(distance, band):
-    judgement = {"parser": "a", "polarity": 1, "distance": float(distance), "correct": True, "item": "s1"}
-    assert recall_by_distance(pd.DataFrame([judgement]))["band"].item() == band
+def test_the_edges_of_bands(distance, band, gold, parses, rules):
+    scores = evaluate(gold, parses, rules)
+    moved = replace(scores, judgements=scores.judgements.assign(distance=float(distance)))
+    assert moved.by_distance()["band"].unique().tolist() == [band]
 
 
 def test_outcomes_are_targets_by_parsers(write, gold, parses, rules):

@@ -40,13 +40,8 @@ def test_every_call_of_the_page(corpora, root):
     assert udhr.presence.drop(index="0").all(axis=None)
     characters = {"en": 110136, "fi": 115851, "th": 98318, "zh": 35573}
     assert pud.edition_sizes()["characters"][list(characters)].to_dict() == characters
-    assert pud.intent_info["original_language"].value_counts().to_dict() == {
-        "en": 750,
-        "de": 100,
-        "fr": 50,
-        "it": 50,
-        "es": 50,
-    }
+    originals = {"en": 750, "de": 100, "fr": 50, "it": 50, "es": 50}
+    assert pud.intent_info["original_language"].value_counts().to_dict() == originals
     assert pud.intent_info["document"].nunique() == 397  # "# newdoc" of the treebanks
     assert f"{pud.describe()['characters']:,}" in rows["PUD"]
     assert f"{names['parliament'].describe()['words']:,}" in rows["Europarl, three sittings"]

@@ -51,7 +51,6 @@ def test_a_document_that_is_given_is_kept(tmp_path):
         ("document\nx\ny\n", r"documents.tsv has 2 lines after the first for 3 intents"),
         ("document\tbook\nx\tX\ny\nz\tZ\n", r"documents.tsv, line 3: 1 cells, but line 1 names 2 columns"),
         ("domain\nx\ny\nz\n", r"documents.tsv: none of the columns 'session', 'document', .* which has 'domain'"),
-        ("", r"documents.tsv: none of the columns"),
     ],
 )
 def test_tables_that_do_not_fit(tmp_path, table, message):

@@ -1,9 +1,7 @@
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -112,7 +110,6 @@ def recount(gold, predicted, procedure):
     ]
 
 
-@settings(max_examples=15)
 @given(pair=pairs(), mode=st.sampled_from(["right", "left"]))
 def test_counts_are_those_of_a_recount(pair, mode):
     gold, predicted = (binarize(tree, mode) for tree in pair)
@@ -155,11 +152,9 @@ def test_documents_are_paired_by_name_and_all_that_are_missing_are_named():
         ({"binarization": "up"}, "binarization is one of"),
         ({"spans": "words"}, "spans are edus or chars"),
         ({"procedures": ["both"]}, "procedures are rst-parseval and parseval"),
-        ({"procedures": []}, "procedures are rst-parseval and parseval"),
         ({"procedures": ["parseval", "parseval"]}, "procedures are given once each; got 'parseval', 'parseval'"),
         ({"classes": {"Evidence-e": "x", "evidence": "y"}}, "classes: 'evidence' is in 'x' and in 'y'"),
         ({"classes": {"span": "x"}}, "classes: 'span' cannot be in 'x': 'span' is not a relation"),
-        ({"classes": {"evidence": "Span"}}, "classes: 'evidence' cannot be in 'span': 'span' is not a relation"),
         ({"classes": {"evidence": ""}}, "classes: a relation or its class is empty"),
         ({"classes": "none"}, "classes are 'rst-dt', 'gum' or a mapping"),
     ],
@@ -303,13 +298,3 @@ def test_error_reduction_of_the_paper():
     assert round(100 * error_reduction(45.8, 46.8, ceiling=57.1), 1) == 8.8
     assert round(100 * error_reduction(44.6, 46.3, ceiling=55.0), 1) == 16.3
     assert round(100 * error_reduction(44.6, 46.3, ceiling=100), 1) == 3.1
-
-
-def test_summary_states_what_was_done():
-    text = evaluate_discourse(BOTH, BOTH_PREDICTED, classes="rst-dt").summary()
-    assert "F1 in percent, parseval, macro (mean over documents)" in text
-    assert "p 60.0 60.0 60.0 60.0      5" in text
-    assert re.search(r"\[binarization:right\|relations:rst-dt\|spans:edus\|documents:2#\w{8}\|version:", text)
-    own = evaluate_discourse(BOTH, BOTH_PREDICTED, classes={"List": "joint"})
-    assert "relations:own#" in own.signature
-    assert "joint" in set(own.items["relation"])

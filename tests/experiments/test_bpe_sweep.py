@@ -9,7 +9,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.experiments import sweep_merges
 from langdiff.experiments.bpe_sweep import SweepResult
-from langdiff.lm import RECIPES, Compute, KneserNeyRecipe
+from langdiff.lm import RECIPES, Compute
 from langdiff.lm.jobs import job
 from langdiff.tables.divisions import Parts
 
@@ -107,7 +107,6 @@ def test_best_ratios(known):
         ({"lm": "char-tiny"}, "'char-tiny' predicts characters"),
         ({"lm": "bytes-small"}, "'bytes-small' predicts bytes"),
         ({"lm": "kneser-ney-6"}, "'kneser-ney-6' predicts characters"),
-        ({"lm": KneserNeyRecipe(name="mine")}, "'mine' predicts characters"),
         ({"ratios": []}, "at least one ratio"),
         ({"ratios": [0.4, 0.4]}, "each once"),
         ({"ratios": [-1]}, "bpe_ratio = -1"),

@@ -14,7 +14,7 @@ from scipy.stats import t as student_t
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression import Blunders, Laplace, Variant
+from langdiff.regression import Blunders, Variant
 from langdiff.regression.curves.fitting import fit_curve
 from langdiff.regression.kernel.cells import CellLikelihood, chain, chain_twice, scale_of_cells, standardized
 from langdiff.regression.kernel.two_way import solve_two_way
@@ -185,7 +185,6 @@ def test_studies_of_many_fits_take_it(truth, monkeypatch):
 def test_numbers_of_a_model_are_in_signatures():
     tables = {size: ld.simulate(100, 3, seed=size).surprisals for size in (1, 2)}
     assert "|model:3|laplace_scale:0.02|" in fit_curve(tables, model=Blunders(scale=0.02)).signature
-    refused(ConfigError, "2L-rounded", fit_curve, tables, model=Laplace(rounding=0))
 
 
 def multitext_parts():

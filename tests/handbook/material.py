@@ -320,6 +320,10 @@ def answers() -> None:
     frame = long.rename("successes").rename_axis(["item", "system"]).reset_index()
     about = made.items.rename(columns={"group": "construction"})
     frame.assign(trials=1).join(about, on="item").to_csv("parsers.csv", index=False)
+    chrf = ld.simulate_crossed_outcomes(60, 3, 3, seed=1).outcomes.to_frame().drop(columns="trials")
+    chrf = chrf.rename(columns={"successes": "score", "column_language": "language"})
+    chrf["system"] = chrf.pop("column_system")
+    chrf.assign(score=40 + 9.5 * chrf["score"], document=chrf["item"].str[-1]).to_csv("chrf.csv", index=False)
     spans, named = (ld.simulate_outcomes(200, 3, seed=seed).outcomes for seed in (2, 3))
     spans.save("spans.csv")
     right = spans.successes * named.successes  # a relation is right only if its span is

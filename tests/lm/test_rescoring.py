@@ -239,8 +239,7 @@ def test_the_command_writes_tokens_or_words(langdiff, trained, tmp_path):
     found = {}
     for per in ("text", "token", "word"):
         table = tmp_path / f"{per}.csv"
-        done = langdiff("score", models, corpus, *lm, "--per", per, "--out", table)
-        assert done.code == 0, done.err
+        assert langdiff("score", models, corpus, *lm, "--per", per, "--out", table).code == 0
         with table.open(encoding="utf-8", newline="") as stream:
             found[per] = list(csv.DictReader(stream))
     texts = ld.read_surprisals(tmp_path / "text.csv").bits.sum().sum()

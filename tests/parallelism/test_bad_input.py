@@ -23,7 +23,6 @@ def words(*rows, root="<sermon>"):
         ("R1\tContrast Arg1:T1 Arg2:T2", 3, "relations are Parallel, Parallelism, Chiasm; got 'Contrast'"),
         ("R1\tParallel T1 T2", 3, "neither a branch, a relation nor a note"),
         ("nonsense", 3, "neither a branch, a relation nor a note"),
-        ("Apples", 3, "neither a branch, a relation nor a note"),
         ("T3\tParallelArm 9 x\tshe", 3, "neither a branch, a relation nor a note"),
         ("T3\tParallelArm 9 99\tshe", 3, "T3 ends outside of the text, which has 18 characters"),
         ("T3\tParallelArm 9 9\t", 3, "T3 has no characters"),

@@ -75,20 +75,7 @@ def test_brat(tmp_path):
     (tmp_path / "7.ann").write_text(BRAT)
     for source in (tmp_path, tmp_path / "7.txt", tmp_path / "7.ann"):
         document = read_parallelisms(source)["7"]
-        assert document.tokens == (
-            "venit",
-            ",",
-            "uidit",
-            ".",
-            "uicit",
-            "!",
-            "non",
-            "fugit",
-            "non",
-            "fuit",
-            ";",
-            "abest",
-        )
+        assert " ".join(document.tokens) == "venit , uidit . uicit ! non fugit non fuit ; abest"
         assert document.parallelisms == (
             Parallelism(((0, 1), (2, 3), (4, 5)), "synchystic"),  # joined by way of T2
             Parallelism(((6, 8), (8, 10)), "chiastic"),  # two fragments; punctuation moved out

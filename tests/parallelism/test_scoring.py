@@ -154,15 +154,8 @@ FAR = {"a": document([((1, 3), (5, 6))], name="a")}
 def test_parallelisms_say_what_may_explain_their_credit():
     rows = score_parallelisms({"close": CLOSE}, GOLD).parallelisms
     row = rows[(rows["side"] == "reference") & (rows["number"] == 2) & (rows["metric"] == "MWO")].iloc[0]
-    assert row[["credit", "size", "partner", "stratum", "branches", "tokens", "distance"]].tolist() == [
-        7,
-        8,
-        2,
-        0,
-        2,
-        8,
-        2,
-    ]
+    columns = ["credit", "size", "partner", "stratum", "branches", "tokens", "distance"]
+    assert row[columns].tolist() == [7, 8, 2, 0, 2, 8, 2]
     assert (row["section"], row["position"], row["overlap"]) == ("II", 20 / 60, 0)
     assert row["kind"] is None
 

@@ -1,5 +1,7 @@
 """Taggers: networks, training, saving, and the published settings."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from langdiff.parallelism import (
     Parallelism,
     make_document,
     published_settings,
+    read_settings,
     score_parallelisms,
     search_taggers,
     train_tagger,
@@ -312,6 +315,14 @@ def test_a_search_encodes_every_section_once_and_trains_as_without(document, ber
     encoded.clear()
     found.best.predict([other, document])
     assert len(encoded) == 4  # nothing is kept after the search
+
+
+@pytest.mark.parametrize(("name", "model"), [("small-tagger", "learned-word"), ("bert-tagger", "bert")])
+def test_the_examples_train(name, model, document, bert):
+    settings = read_settings(Path(__file__).parents[2] / "examples" / f"{name}.toml")
+    own = {"bert": bert} if model == "bert" else {}
+    tagger = train_tagger([document], [document], settings, seed=0, max_epochs=1, singletons=False, **own)
+    assert tagger.settings.model == model
 
 
 WRONG = {

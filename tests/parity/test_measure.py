@@ -191,15 +191,6 @@ def test_parity_is_a_table_of_predictors():
     assert row["estimate"] == pytest.approx(np.corrcoef(premium, difficulty)[0, 1])
 
 
-def test_summary_and_frame():
-    surprisals = ld.simulate(50, 2, seed=1).surprisals
-    result = ld.measure_parity(surprisals, reference="e1")
-    frame = result.to_frame()
-    assert {"information_parity_model", "information_parity_model_low", "information_parity_model_high"} <= set(frame)
-    assert "information_parity_model" in result.summary()
-    assert repr(result).startswith("Parity of 2 editions with e1; information parity model from")
-
-
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -27,8 +26,6 @@ from langdiff.plots._axes import SERIES
 from langdiff.regression import Optimizer
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.pairs import rank_set
-
-matplotlib.use("Agg")
 
 
 def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):

@@ -81,6 +81,7 @@ def test_own_dispersions_are_searched_for_once(monkeypatch):
     document = pd.Series(np.arange(300) // 25, [f"x{k}" for k in range(300)], name="document")
     found = quiet(bits_of(2, 300, sd=[0.5, 0.7, 1, 1.4, 2]), clusters=document)
     assert found.audit.noise.fitted == "edition"
+    assert "dispersions from" in found.summary()
     assert len(searches) == 1
     assert found.dispersions.likelihood_ratio_p == found.dispersions.likelihood_ratio_p < 1e-6
     assert len(searches) == 2

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
@@ -54,7 +54,6 @@ def test_truth_is_recovered(model):
 
 
 @given(factor=st.floats(0.5, 2), model=st.sampled_from(["1", "2"]))
-@settings(max_examples=20, deadline=None)
 def test_a_factor_on_an_edition_is_added_to_its_difficulty(factor, model):
     """Of model 2 too: c absorbs it, and nothing else moves."""
     surprisals = ld.simulate(60, 4, missing=0.2, seed=5).surprisals

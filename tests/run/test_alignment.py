@@ -36,8 +36,7 @@ models = ["kneser-ney-2"]
 max_replaced = 1.0
 baselines = false
 """)
-    done = langdiff("run", file, "--out", directory)
-    assert done.code == 0, done.err
+    done = langdiff("run", file, "--out", directory).good
     assert (f"do not fit ({edition} 1)" in done.err) is (how != "off")
     run = read_run(directory)
     manifest = json.loads((directory / "manifest.json").read_text())

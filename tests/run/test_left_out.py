@@ -22,8 +22,7 @@ def corpus(tmp_path):
 @pytest.mark.parametrize("command", [["select"], ["corpora", "describe"]])
 def test_commands_name_it(langdiff, corpus, command):
     say = [*command, corpus, "--format", "moses", "--on-error", "skip"]
-    done = langdiff(*say)
-    assert done.code == 0, done.err
+    done = langdiff(*say).good
     assert f"Left out, repaired or doubted: {NAMED}\n" in done.out
     for name, why in {"fra": "more than 1,000 faults", "swe": "UTF-16", "nld": "has 1,099 lines"}.items():
         assert f"\n  {corpus}/{name}.txt: {why}" in done.out
@@ -51,8 +50,7 @@ max_replaced = 1.0
 baselines = false
 """
     (tmp_path / "twelve.toml").write_text(settings)
-    done = langdiff("run", tmp_path / "twelve.toml", "--out", tmp_path / "run")
-    assert done.code == 0, done.err
+    done = langdiff("run", tmp_path / "twelve.toml", "--out", tmp_path / "run").good
     assert 'decode_errors = "replace" in [corpus] reads it with U+FFFD' in done.err
     run = read_run(tmp_path / "run")
     assert set(run.editions.index) == set(LANGUAGES) - FAULTY - {"ita"}

@@ -33,17 +33,9 @@ def run(tmp_path_factory):
 def test_run_directory_is_complete(run):
     found = {str(p.relative_to(run.directory)) for p in run.directory.rglob("*") if "jobs" not in p.parts}
     assert {
-        "experiment.json",
-        "manifest.json",
-        "report.html",
-        "surprisals/char-tiny.csv",
-        "fits/bpe-tiny.json",
-        "tables/editions.csv",
-        "tables/difficulties.csv",
-        "tables/truth.csv",
-        "figures/truth.svg",
-        "figures/char-tiny-against-bpe-tiny.svg",
-        "figures/learning-curves-bpe-tiny.svg",
+        *("experiment.json", "manifest.json", "report.html", "surprisals/char-tiny.csv", "fits/bpe-tiny.json"),
+        *("tables/editions.csv", "tables/difficulties.csv", "tables/truth.csv", "figures/truth.svg"),
+        *("figures/char-tiny-against-bpe-tiny.svg", "figures/learning-curves-bpe-tiny.svg"),
     } <= found
     assert not [name for name in found if name.endswith(".part")]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import langdiff as ld
@@ -42,7 +42,6 @@ def test_equal_groups_alternate():
     assert deal_groups(np.full(10, 7), np.full(5, 0.2)).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]
 
 
-@settings(max_examples=20)
 @given(sizes=st.lists(st.integers(1, 9), min_size=25, max_size=60), seed=st.integers(0, 99))
 def test_a_document_is_in_one_part(sizes, seed):
     rng = np.random.default_rng(seed)
@@ -59,7 +58,6 @@ def test_a_document_is_in_one_part(sizes, seed):
     assert len(dropped.train) == pytest.approx(whole * 2 / 3, abs=2 * max(sizes))
 
 
-@settings(max_examples=20)
 @given(
     sizes=st.lists(st.integers(1, 9), min_size=40, max_size=50),
     n_folds=st.integers(2, 6),

@@ -113,7 +113,6 @@ def test_agrees_with_brute_force(instance):
 
 @MAY_BE_ONE
 @given(instances())
-@settings(max_examples=20, deadline=None)
 def test_one_integer_program_agrees_with_brute_force(instance):
     multitext, limits = instance
     check_against_brute_force(multitext, limits | {"method": "direct"})
@@ -164,7 +163,6 @@ def test_cut_is_the_best_at_its_price(instance, p, q):
 
 @MAY_BE_ONE
 @given(instances())
-@settings(max_examples=15, deadline=None)
 def test_bounds_hold_for_every_number_of_editions(instance):
     multitext, limits = instance
     limits = {"require": [], "min_intents": limits["min_intents"], "objective": "cells"}
@@ -291,7 +289,6 @@ def test_time_limit_holds_while_requirements_are_checked(monkeypatch):
 
 
 @given(instances())
-@settings(max_examples=20, deadline=None)
 def test_what_the_check_of_requirements_finds_meets_them(instance):
     multitext, limits = instance
     assume(brute_force(multitext, **limits) is not None)
@@ -374,7 +371,6 @@ def test_infeasible_cap_names_the_language():
         ({"min_intents": 0}, "min_intents must be at least 1"),
         ({"min_intents": float("nan")}, "min_intents must be at least 1, and whole, got nan"),
         ({"n_editions": 2.5}, "n_editions must be at least 1, and whole, got 2.5"),
-        ({"min_intents": "5"}, "min_intents must be at least 1, and whole, got '5'"),
         ({"time_limit": "5"}, "time_limit must be a positive number of seconds, got '5'"),
         ({"max_editions": 0}, "max_editions must be at least 1"),
         ({"max_editions_per_language": -1}, "max_editions_per_language must be at least 1"),
@@ -382,7 +378,6 @@ def test_infeasible_cap_names_the_language():
         ({"n_editions": 3, "max_editions": 2}, "n_editions=3 contradicts max_editions=2"),
         ({"method": "greedy"}, "method must be 'search' or 'direct', not 'greedy'"),
         ({"time_limit": 0}, "time_limit must be a positive"),
-        ({"time_limit": float("nan")}, "time_limit must be a positive"),
         ({"objective": "verses"}, "objective must be 'cells' or 'languages', not 'verses'"),
         ({"require": ["xxx"]}, "'xxx' is neither an edition"),
         ({"require": "e0"}, r"write require=\['e0'\]"),
@@ -441,7 +436,6 @@ def test_interrupt_in_the_midst_of_highs_returns_the_best_so_far(root):
 
 
 @given(instances())
-@settings(max_examples=20, deadline=None)
 def test_reduction_keeps_every_selection_that_is_good_enough(instance):
     """For each number of editions and all subsets: what shares enough is possible, what must be in is in."""
     presence = instance[0].presence.to_numpy()

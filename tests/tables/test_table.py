@@ -274,22 +274,6 @@ def test_sentences_word_by_word(case):
     assert not re.search("equal|no difference|significan|the same as", " ".join(found), re.IGNORECASE)
 
 
-@few
-def test_sentences_of_two_fits_word_by_word():
-    """Neither of eight sentences of the same fits says that they are alike: they were not shown to differ."""
-    found = ld.table(fits_of(A, B), paired=True).sentences()
-    assert found == [
-        "No single edition is hardest under A: fin (+7.9 ± 3.3 %), tur and deu cannot be told apart (ranks 1–3).",
-        "No single edition is easiest under A: deu (−4.2 ± 2.3 %), tur and fin cannot be told apart (ranks 1–3).",
-        f"0 of 3 {PAIRS}",
-        "No single edition is hardest under B: fin (+4.5 ± 3.7 %), tur and deu cannot be told apart (ranks 1–3).",
-        "No single edition is easiest under B: deu (−2.4 ± 2.4 %), tur and fin cannot be told apart (ranks 1–3).",
-        f"0 of 3 {PAIRS}",
-        "A and B were not shown to give different difficulties.",
-        "No edition was shown to differ between A and B (largest: fin, 3.3 ± 1.6 % harder under A).",
-    ]
-
-
 def test_of_two_language_models_and_of_families():
     fits = [ld.fit(table, clusters="document") for table in ld.datasets.ntrex10()]
     made = ld.table(fits, by="family", contrasts=["Germanic - Romance"], names="name")

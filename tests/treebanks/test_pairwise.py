@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from pandas.testing import assert_frame_equal
 
 import langdiff as ld
@@ -34,7 +34,6 @@ def apart(metric, **settings):
     return compare(settings=SimilaritySettings(**settings)).divergence[metric].at["A", "B"]
 
 
-@settings(max_examples=20)
 @given(a=corpora, b=corpora)
 def test_against_direct_counting(a, b):
     result = ld.compare_treebanks(

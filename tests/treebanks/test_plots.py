@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 import langdiff as ld
 from langdiff.errors import ConfigError
-from langdiff.plots import plot_metric_maps, plot_perturbation
+from langdiff.plots import plot_perturbation
 from langdiff.plots.treebanks import INK, plot_divergences
 from langdiff.treebanks import SimilaritySettings, perturbation_curve
 from langdiff.treebanks.treebank import Treebank
@@ -64,12 +64,6 @@ def test_infinite_cells_are_written(banks):
     assert "inf" in written(ax)
     assert math.isfinite(ax.images[0].get_clim()[1])
     refused(ConfigError, "compare with noise=True", bare.plot, "size", axes(), noise=True)
-
-
-def test_four_maps(comparison):
-    grid = plot_metric_maps(comparison, Figure().subplots(2, 2))
-    assert [ax.get_title(loc="left") for ax in grid.flat] == ["size", "depth", "width", "length"]
-    assert len({ax.images[0].get_clim()[1] for ax in grid.flat}) > 1
 
 
 def test_profiles(comparison):

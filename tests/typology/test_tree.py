@@ -79,7 +79,6 @@ def test_files(tmp_path):
     ("text", "message"),
     [
         ("", "holds no tree"),
-        (" ;\n", "holds no tree"),
         ("#NEXUS\nBEGIN DATA;\nEND;\n", "holds no tree"),
         ("(a,b);\n\n(c,(d);\n", r"tree.nwk, tree that begins in line 3: .*character 7: the tree ends, and 1 group"),
         ("(,);", "no node of any tree has a name"),

@@ -177,26 +177,13 @@ def _totals(frame: pd.DataFrame, premium: Mapping[str, float] | None, where: str
 
 def _common(found: dict[int, Surprisals], where: str) -> dict[int, Surprisals]:
     """Return tables of the items and languages that all steps have, cells that one lacks being missing in all."""
-    first = next(iter(found.values()))
-    items, languages = first.intents, first.editions
-    for table in found.values():
-        items, languages = (
-            items.intersection(table.intents, sort=False),
-            languages.intersection(table.editions, sort=False),
-        )
-    if not len(items) or not len(languages):
-        raise DataError(f"{where}: steps have no {'item' if len(languages) else 'language'} in common.")
-    every = {name for table in found.values() for name in table.intents}
-    lost = sorted({name for table in found.values() for name in table.editions} - set(languages))
-    there = np.all([table.bits.loc[items, languages].notna().to_numpy() for table in found.values()], axis=0)
-    whole = all(table.bits.loc[items, languages].notna().to_numpy().sum() == there.sum() for table in found.values())
-    if len(items) < len(every) or lost:
-        languages_lost = f"; languages left out: {listing(lost)}" if lost else ""
-        warn(f"{where}: {len(items):,} of {len(every):,} items are at all steps, and are compared{languages_lost}.")
-    if not whole:
-        warn(f"{where}: cells that one step lacks are missing at all; {int(there.sum()):,} of {there.size:,} are left.")
-    tables = {}
-    for n, table in sorted(found.items()):
-        some = table.sel(intents=items, editions=languages)
-        tables[n] = some if whole else Surprisals(bits=some.bits.where(there), lm=some.lm)
-    return tables
+    bits = pd.concat({n: table.bits for n, table in found.items()}, names=["step"])
+    there = bits.notna().groupby(level=1, sort=False).sum() == len(found)
+    kept = there.loc[there.any(axis=1), there.any()]
+    if kept.empty:
+        raise DataError(f"{where}: steps have no item of a language in common.")
+    lost = int(bits.notna().groupby(level=1).any().sum().sum() - kept.sum().sum())
+    if lost:
+        warn(f"{where}: {lost:,} cells are not at all steps; {int(kept.sum().sum()):,} are, and are compared.")
+    tables = {n: table.sel(intents=kept.index, editions=kept.columns) for n, table in sorted(found.items())}
+    return tables if not lost else {n: Surprisals(bits=each.bits.where(kept), lm=each.lm) for n, each in tables.items()}

@@ -31,6 +31,7 @@ from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import LEVEL, variance_ends
 
 USUAL = (0.01, 0.02, 0.05, 0.1)
+TIMES = (0.5, 2, 5)  # the difference asked for, of scores, whose unit may be any
 MOST = 1e9  # items
 
 
@@ -80,7 +81,7 @@ class ItemPlan(Result):
         return float(self.frame["n_items"].loc[self.difference])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per difference: of 1, 2, 5 and 10 points and the one asked for.
+        """Return one row per difference: the one asked for, and 1, 2, 5 and 10 points, or of scores its multiples.
 
         Returns
         -------
@@ -282,7 +283,8 @@ def plan_items(
         source=found.source,
         frame=pd.DataFrame(),
     )
-    sizes = sorted({*USUAL, float(difference)})
+    usual = USUAL if pilot is None or pilot.scores is None else [difference * times for times in TIMES]
+    sizes = sorted({*usual, float(difference)})
     frame = pd.DataFrame([_row(plan, found, x) for x in sizes], pd.Index(sizes, name="difference"))
     return replace(plan, frame=frame)
 

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import LinAlgError
 
 from langdiff import __version__
 from langdiff.base.seeds import seed_number
@@ -77,10 +78,17 @@ def fit_sizes(tables: Sequence[Surprisals], variant: Variant, units: Independent
 
 def estimate_size(fitted: Fitting, cluster: Integers) -> SizeEstimate:
     """Return the bits of each edition, and the influences of clusters on them, by the fit of one size."""
-    difficulty, alone = fitted.difficulties, int(cluster.max()) + 1 == len(cluster)
-    if fitted.integrated and alone:  # CR1: the information of every single intent would not fit into memory
-        of_c = np.zeros((len(cluster), len(difficulty)))
-        of_c[cluster[fitted.used]] = fitted.row_influence() * np.sqrt(len(cluster) / (len(cluster) - 1))
+    difficulty, count = fitted.difficulties, int(cluster.max()) + 1
+    if fitted.settings.variant.kinked or (fitted.integrated and count == len(cluster)):
+        # CR1: kinks have no information, and that of every single intent would not fit into memory
+        of_c = np.zeros((count, len(difficulty)))
+        try:
+            np.add.at(of_c, cluster[fitted.used], fitted.row_influence() * np.sqrt(count / (count - 1)))
+        except LinAlgError as error:
+            raise DataError(
+                f"model {fitted.settings.variant.name!r}, {fitted.table.lm}: the scores of the intents give no second "
+                f"derivative. Use {option('model', '2L-rounded')}, or more intents."
+            ) from error
     else:
         of_c = influence_on_c(fitted.clusters(cluster[fitted.used]), cluster, len(difficulty))
     influence = normalized_influence(of_c, difficulty)
@@ -123,7 +131,7 @@ def fit_curve(
     axis : {"size", "step"}
         Whether the numbers are sizes of training data, or steps of one training run, as `langdiff.lm.read_training` has
         them.
-    model : {"1", "2", "2L-rounded", "2C"} or Variant
+    model : {"1", "2", "2L", "2L-rounded", "2C"} or Variant
         Regression model fitted at each size; see `langdiff.fit`.
     clusters : "auto", str, mapping, Series, DifficultyFit or None
         Test intents that share errors: a column of `Surprisals.intent_info`, such as ``"document"``, or the cluster of
@@ -244,10 +252,6 @@ def _again(fitted: Fitting, table: Surprisals) -> Fitting:
 def check_settings(model: PlainModel | Variant, n_draws: int) -> Variant:
     """Return the model of a curve, after checks of it and of the number of draws."""
     variant = find_variant(model)
-    if variant.kinked:
-        raise ConfigError(
-            f"curves have no errors at the kinks of model {variant.name!r}: use {option('model', '2L-rounded')}."
-        )
     check_resamples("n_draws", n_draws)
     return variant
 

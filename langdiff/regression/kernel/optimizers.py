@@ -169,6 +169,7 @@ def maximize_newton(
     start: tuple[Floats, Floats] | None = None,
     *,
     max_iterations: int,
+    information: Floats | None = None,
 ) -> Optimum:
     r"""Maximize the likelihood of model 2 by Newton's method with an arrow-shaped Hessian.
 
@@ -185,6 +186,8 @@ def maximize_newton(
         μ and c; by default those with the means of model 1.
     max_iterations : int
         Largest number of iterations.
+    information : ndarray, shape (J, J), optional
+        Information of a likelihood alike, for the first steps.
 
     Returns
     -------
@@ -195,6 +198,8 @@ def maximize_newton(
     """
     mu, c = likelihood.start() if start is None else start
     search = _Search(likelihood, _Point(c, likelihood.profile(mu, c)))
+    if information is not None:
+        search.take(information)
     message = "too many iterations"
     while search.iterations < max_iterations:
         search.iterations += 1
@@ -236,9 +241,12 @@ class _Search:
                 return step
             self.observed = True
         information = self.likelihood.information if self.observed else self.likelihood.expected_information
-        hessian = information(self.point.profile.mu, self.point.c)
-        self.factor = cho_factor(self.table.gather(self.table.gather(hessian).T))
+        self.take(information(self.point.profile.mu, self.point.c))
         return self._solve(gradient)
+
+    def take(self, hessian: Floats) -> None:
+        """Take a Hessian in c for the next steps."""
+        self.factor = cho_factor(self.table.gather(self.table.gather(hessian).T))
 
     def _solve(self, gradient: Floats) -> Floats:
         step: Floats = -cho_solve(self.factor, gradient)

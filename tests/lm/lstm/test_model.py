@@ -75,7 +75,6 @@ def test_damaged_files_are_named(model, tmp_path, which, how):
         ({"files": {"weights": {"name": "../../x"}}}, "list of files"),
         ({"recipe": {"name": "x"}}, "incompatible version"),
         ({"alphabet": {"characters": "ab", "replacement": "◊"}}, "incompatible version"),
-        ({"history": [{"epoch": 1}]}, "incompatible version"),
     ],
 )
 def test_edited_index(model, tmp_path, change, message):

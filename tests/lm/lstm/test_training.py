@@ -125,11 +125,9 @@ def test_words_not_separated_are_a_warning(tiny_bpe_recipe):
     ("change", "message"),
     [
         ({"texts": []}, "0 characters are too little text"),
-        ({"texts": ["a cat"] * 9}, "45 characters are too little text"),
         ({"dev": []}, "dev part: no text"),
         ({"texts": ["aaaa aaa"] * 300}, "1 character.* an alphabet needs two"),
         ({"texts": ["abc " * 100, "", "abc " * 200]}, "training part: intent 1 is empty"),
-        ({"texts": ["abc " * 100, " \t", "abc " * 200]}, "training part: intent 1 is empty"),
         ({"dev": ["abc", None]}, "dev part: intent 1 is None, not a string"),
         ({"dev": ["ab", "a\ud800"]}, "dev part: intent 1 has half a surrogate pair at character 2"),
         ({"dev": "abc"}, "dev part: give a sequence of texts"),

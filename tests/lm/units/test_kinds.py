@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 import regex
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import langdiff as ld
@@ -38,7 +38,6 @@ def over(letters):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("script", SCRIPTS)
-@settings(max_examples=12)
 @given(data=st.data())
 def test_reversible_over_the_whole_alphabet_and_from_a_checkpoint(kind, script, data):
     letters = SCRIPTS[script]

@@ -88,7 +88,6 @@ def test_all_pairs_take_the_critical_value_of_the_largest_difference():
     ("given", "words"),
     [
         ({"percent": 0}, "percent must be positive, got 0"),
-        ({"percent": -3}, "percent must be positive, got -3"),
         ({"percent": np.nan}, "percent must be positive, got nan"),
         ({"power": 0.05}, r"power must be between 0\.05, which chance reaches, and 1, got 0\.05"),
         ({"power": 0.1, "level": 0.9}, r"power must be between 0\.1"),

@@ -39,7 +39,7 @@ def curve(tables):
     return fit_curve(tables, seed=0)
 
 
-@pytest.mark.parametrize("model", ["1", "2", "2L-rounded"])
+@pytest.mark.parametrize("model", ["1", "2", "2L", "2L-rounded"])
 def test_every_size_is_the_fit_of_its_table(tables, model):
     curve = fit_curve(tables, model=model, seed=0)
     for size in SIZES:
@@ -296,7 +296,7 @@ def test_steps_of_a_training_are_those_of_its_tables(tables, tmp_path):
     assert "step" in curve.to_frame()
     assert curve.plot().get_xlabel() == "step of the training"
     last = [row for row in rows if row["item"] != rows[0]["item"] or row["step"] != rows[0]["step"]]
-    with pytest.warns(LangdiffWarning, match="items are at all steps"):
+    with pytest.warns(LangdiffWarning, match="cells are not at all steps"):
         fewer = ld.lm.read_training(training(tmp_path, last))
     assert {len(table.intents) for table in fewer.values()} == {len(next(iter(found.values())).intents) - 1}
 

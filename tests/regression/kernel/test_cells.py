@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
@@ -84,7 +84,6 @@ def test_blocks_of_rows_do_not_matter(monkeypatch):
 
 
 @given(x=st.floats(-6, 12), mu=st.floats(-2, 6), b=st.floats(0.01, 0.3))
-@settings(deadline=None)
 def test_noise_is_the_best_of_a_fine_grid(x, mu, b):
     cells = SparseCells(b)
     found = cells.cells(np.array([[x]]), np.array([[mu]]))

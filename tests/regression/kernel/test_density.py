@@ -72,7 +72,6 @@ def joint(nu, z, m, d, kappa, b):
 
 @pytest.mark.slow
 @given(problem=problems())
-@settings(max_examples=15)
 def test_model_3_is_the_integral_over_sizes_of_the_cell(problem):
     """Adaptive quadrature, on pieces so short that no peak is missed."""
     z, m, d, kappa, b = problem

@@ -143,6 +143,10 @@ def test_few_clusters_are_left_out_one_by_one_and_many_are_summed():
     assert [by[n].errors.kind for n in by] == ["jackknife", "sandwich"]
     assert by[60].degrees_of_freedom == 59
     assert by[12].std_error.mean() == pytest.approx(by[60].std_error.mean(), rel=0.4)
+    for found in by.values():  # influences reach the record, also of the jackknife
+        assert_allclose(found.influence.values.T @ found.influence.values, found.covariance, rtol=1e-9, atol=1e-16)
+    same = ld.table({"a": by[12], "b": by[12]}, paired=True).differences
+    assert_allclose(same["std_error"], 0, atol=1e-12)
 
 
 def test_the_rounded_model_is_another():

@@ -50,7 +50,6 @@ def scale_free(m, d, kappa):
 
 
 @given(problems())
-@settings(deadline=None)
 def test_likelihood_is_the_published_one(problem):
     z, m, d, kappa = problem
     likelihood = ScaleFreeLikelihood(solve_two_way(z))
@@ -59,7 +58,6 @@ def test_likelihood_is_the_published_one(problem):
 
 
 @given(problems())
-@settings(deadline=None)
 def test_restricted_likelihood_counts_each_variance_once_less(problem):
     z, m, d, kappa = problem
     two_way, point = solve_two_way(z), scale_free(m, d, kappa)
@@ -70,7 +68,6 @@ def test_restricted_likelihood_counts_each_variance_once_less(problem):
 
 
 @given(problems(), st.floats(0.1, 10))
-@settings(deadline=None)
 def test_scale_of_intents_is_unidentified(problem, t):
     z, m, d, kappa = problem
     shift = np.log(t) + 0.5 * (np.log1p(t * kappa) - np.log1p(kappa))
@@ -81,7 +78,6 @@ def test_scale_of_intents_is_unidentified(problem, t):
 
 
 @given(problems())
-@settings(deadline=None)
 def test_normalize_undoes_scale_free(problem):
     z, m, d, kappa = problem
     mu, c = scale_free(m, d, kappa)

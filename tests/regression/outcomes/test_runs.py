@@ -63,13 +63,12 @@ def test_one_language_is_the_paired_t_test_and_mcnemar():
     assert [row["log_odds"], row["log_odds_std_error"]] == pytest.approx([np.log(2), 0.316228], abs=1e-4)
 
 
-def test_weights_levels_and_order():
-    whole = ld.compare_runs(outcomes(OLD), outcomes(NEW), clusters=None, weights={"de": 3, "fi": 1}).to_frame()
-    assert whole["points"].iloc[0] == pytest.approx((3 * 25 + 100 / 6) / 4)
+def test_levels_and_order():
+    whole = ld.compare_runs(outcomes(OLD), outcomes(NEW), clusters=None).to_frame()
     wide = ld.compare_runs(outcomes(OLD), outcomes(NEW), clusters=None, level=0.99).to_frame()
     assert (wide["low"] < whole["low"]).all()
     mixed = [table.sel(items=NAMES[::-1]) for table in (outcomes(OLD), outcomes(NEW))]
-    again = ld.compare_runs(*mixed, clusters=None, weights={"de": 3, "fi": 1}).to_frame()
+    again = ld.compare_runs(*mixed, clusters=None).to_frame()
     pd.testing.assert_frame_equal(again, whole, check_exact=False, rtol=1e-9)
 
 
@@ -126,10 +125,3 @@ def test_few_shared_items_are_named_and_bad_runs_refused():
         ({"level": 2}, "level must be"),
     ):
         refused((ConfigError, DataError), words, ld.compare_runs, **{"old": old, "new": new} | given)
-    refused(ConfigError, "weights", ld.compare_runs, outcomes(OLD), outcomes(NEW), clusters=None, weights={"de": 1})
-
-
-def test_weights_are_checked_with_one_language_too():
-    run = single(np.arange(20) < 9)
-    with pytest.raises(ConfigError, match="must be a number, 0 or more, for each of 'the items'"):
-        ld.compare_runs(run, run, weights={"de": 1.0})

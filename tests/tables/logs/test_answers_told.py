@@ -104,9 +104,3 @@ def test_names_of_files_need_no_wide_use():
     assert languages_of(["abk", "aln"], None, {}) == {"abk": "abk", "aln": "aln"}
     assert languages_of(["abk", "aln"], None, {}, tasks=True) == {}
     assert languages_of(["mmlu_law", "mmlu_bio"], {"mmlu_*": "eng"}, {}) == {"mmlu_law": "eng", "mmlu_bio": "eng"}
-
-
-def test_the_summary_of_one_log_has_its_answers(tmp_path):
-    summary = ld.read_logs(write(tmp_path / "m", "quiz", n=20)).summary()
-    assert "20 answers, 0 languages × 1 systems" in summary
-    assert " 20 " in summary.split("language", 2)[2]

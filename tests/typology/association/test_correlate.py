@@ -236,7 +236,6 @@ D, X, _ = languages(6)
         ((D, pd.concat([X, X], axis=1)), {}, DataError, "columns of the same name"),
         (([1, 2], X), {}, ConfigError, "must be effects, a fit"),
         (({}, X), {}, DataError, "no difficulties"),
-        ((D.map(str).where(D.index != "l01", "x"), X), {}, DataError, "1 of 6 are not finite numbers: 'l01'"),
         ((D, None), {}, ConfigError, "predictors must be a table"),
         ((D, X), {"tests": "mood"}, ConfigError, "no test to make: 'mood'"),
         ((D, X), {"edition_info": pd.DataFrame({"family": ["f"] * 6}, index=D.index)}, DataError, "'language'"),

@@ -80,11 +80,9 @@ def test_a_tree_without_tests_is_used_by_regressions_and_draws(drawn):
         ({"tests": "pearson", "tree": TREE}, r"tree is used by tests 'phylo' .*, and tests are 'pearson': add"),
         ({"tests": ["mixed", "mood"], "tree": TREE}, "tree is used by tests"),
         # a tree in Newick's format has no places, which the test over distance would take from Glottolog
-        ({"tests": "area", "tree": TREE, "coordinates": places()}, r"tree is used by tests .* are 'area'"),
         ({"coordinates": places()}, "coordinates are given, and none of the tests uses them: 'pearson', 'spearman'"),
         ({"tests": "phylo", "tree": TREE, "coordinates": places()}, "coordinates are given"),
         ({"tests": "mood", "interval": "bootstrap", "seed": 1}, r"interval='bootstrap' is for .* tests are 'mood'"),
-        ({"only": "order", "interval": "bootstrap", "seed": 1}, r"interval='bootstrap' is for .* tests are 'mood'"),
         ({"n_resamples": 999}, r"n_resamples=999: nothing is drawn .*tests='permutation' or interval='bootstrap'"),
         ({"average": None, "tests": "mixed", "averaging": "factor"}, "averaging='factor' is for average='language'"),
         ({"tests": ["pearson", "mood"], "only": ["x", "z"]}, "tests='mood' cannot be made: no predictor of 'x', 'z'"),

@@ -132,7 +132,6 @@ def test_reads_compressed_files_and_columns_of_segmentation(tmp_path):
     [
         ("a\tb\tN\na\tb\n", r"line 2: expected lemma<TAB>form<TAB>features, got 'a\\tb'"),
         ("a\t\tN\n", "line 1: expected lemma"),
-        ("a b N\n", "line 1: expected lemma"),
         ("\n\n", "holds no word"),
     ],
 )

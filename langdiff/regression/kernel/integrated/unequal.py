@@ -19,7 +19,7 @@ from langdiff.regression.kernel.integrated.unequal_rows import (
     from_diagonals,
     maximize_rows,
 )
-from langdiff.regression.kernel.two_way import TwoWay, blocks_of, solve_two_way
+from langdiff.regression.kernel.two_way import TwoWay, add_products, blocks_of, solve_two_way, whole
 
 Intents = Literal["flat", "normal"]
 
@@ -124,17 +124,19 @@ class UnequalEstimate:
 
     def information_by(self, cluster: Integers) -> Floats:
         """Return the parts of the information by cluster, (G, P, P); one need not be positive semidefinite."""
-        free = self.onto.shape[1]
-        parts = np.zeros((int(cluster.max()) + 1, free, free))
+        width, count = len(self.onto), int(cluster.max()) + 1
+        second = np.zeros((count, 3, width // 2))
+        grams = [np.zeros((width, width), order="F") for _ in range(count)]
         for block in self.problem.likelihood.blocks(self.columns):
-            code = cluster[block.rows]
-            roots = [root @ self.onto for root in block.roots]
-            for g in np.unique(code):
-                rows = code == g
-                parts[g] += self.onto.T @ from_diagonals(block.second[:, rows].sum(axis=1)) @ self.onto
-                for root in roots:
-                    parts[g] -= root[rows].T @ root[rows]
-        return parts
+            order = np.argsort(cluster[block.rows], kind="stable")
+            of, first = np.unique(cluster[block.rows][order], return_index=True)
+            second[of] += np.add.reduceat(block.second[:, order], first, axis=1).transpose(1, 0, 2)
+            for root in block.roots:
+                for g, rows in zip(of, np.split(root[order], first[1:]), strict=True):
+                    grams[g] = add_products(grams[g], rows)
+        return np.stack(
+            [self.onto.T @ (from_diagonals(s) - whole(gram)) @ self.onto for s, gram in zip(second, grams, strict=True)]
+        )
 
 
 def estimate_unequal(
