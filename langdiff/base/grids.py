@@ -1,11 +1,11 @@
-"""Tables as they are printed: numbers with errors in four forms, data frames and sentences in lines of a width."""
+"""Tables as they are printed, in four forms: numbers with errors, data frames, and sentences in lines of a width."""
 
 import os
 import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -41,11 +41,12 @@ class Line(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column: head of the group of columns, head of the column, and whether it may be moved to a block of its own."""
+    """A column: head of its group, its own, whether it may be moved to a block of its own, and whether it has words."""
 
     group: str
     head: str
     apart: bool = False
+    words: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,11 @@ class Grid:
 
     columns: list[Column]
     lines: list[Line] = field(default_factory=list)
+    stub: str = ""  # head of the names
 
-    def text(self, width: int) -> str:
-        """Return the table in lines of a width, in blocks of columns where all do not fit."""
+    def text(self, width: int | None = None) -> str:
+        """Return the table in lines of a width, in blocks of columns where all do not fit; names cut there follow."""
+        width = _WIDTH.get() or 10_000 if width is None else width
         blocks = [list(range(len(self.columns)))]
         cut = False
         if not self._fits(blocks[0], width, cut):
@@ -65,13 +68,9 @@ class Grid:
             if not all(self._fits(block, width, cut) for block in blocks):
                 cut = not all(self._fits([k], width, cut) for block in blocks for k in block)
                 blocks = [part for block in blocks for part in self._parts(block, width, cut)]
-        return "\n\n".join(self._block(block, cut, len(blocks) > 1) for block in blocks)
-
-    def cut_names(self, width: int) -> list[str]:
-        """Return the names that are cut at this width."""
-        if all(self._fits([k], width, False) for k in range(len(self.columns))):
-            return []
-        return [line.name for line in self.lines if display_width(line.name) > MOST_NAME]
+        found = "\n\n".join(self._block(block, cut, len(blocks) > 1) for block in blocks)
+        names = [line.name for line in self.lines if cut and display_width(line.name) > MOST_NAME]
+        return found + (f"\n\nNames in full: {'; '.join(names)}." if names else "")
 
     def _parts(self, block: list[int], width: int, cut: bool) -> Iterator[list[int]]:
         part: list[int] = []
@@ -130,24 +129,24 @@ class Grid:
 
     def markdown(self) -> str:
         """Return a pipe table."""
-        heads = ["", *(" ".join(filter(None, (column.group, column.head))) for column in self.columns)]
-        rows = [heads, ["---", *["---:"] * len(self.columns)]]
+        heads = [self.stub, *(" ".join(filter(None, (column.group, column.head))) for column in self.columns)]
+        rows = [heads, ["---", *("---" if column.words else "---:" for column in self.columns)]]
         for line in self.lines:
-            shown = [_plain(cell) for cell in line.cells] or [""] * len(self.columns)
+            shown = [markdown(_plain(cell)) for cell in line.cells] or [""] * len(self.columns)
             name = markdown(line.name)
             rows.append([f"*{name}*" if line.kind != "row" and name else name, *shown])
         rows[0] = [markdown(head) for head in heads]
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
-    def latex(self, *, caption: str, label: str, notes: Sequence[str]) -> str:
+    def latex(self, *, caption: str, label: str, notes: Iterable[str]) -> str:
         """Return a ``table`` that needs the package booktabs alone."""
         named = [*self.columns, *(line.name for line in self.lines)]
         latin = all(_is_latin(str(part)) for name in named for part in ([name] if isinstance(name, str) else name[:2]))
         errors = [any(line.cells and line.cells[k].error for line in self.lines) for k in range(len(self.columns))]
-        shape = "l" + "".join(r"r@{\,$\pm$\,}r" if error else "r" for error in errors)
+        sides = ["l" if column.words else "r" for column in self.columns]
+        shape = "l" + "".join(r"r@{\,$\pm$\,}r" if error else side for error, side in zip(errors, sides, strict=True))
         count = 1 + sum(2 if error else 1 for error in errors)
-        out = [r"% \usepackage{booktabs}"]
-        out += [] if latin else ["% XeLaTeX or LuaLaTeX, and a font that has these letters"]
+        out = [] if latin else ["% XeLaTeX or LuaLaTeX, and a font that has these letters"]
         out += [r"\begin{table}", r"\centering", rf"\caption{{{tex(caption)}}}", rf"\label{{{tex_label(label)}}}"]
         out += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule"]
         start, heads, rules = 2, [], []
@@ -158,8 +157,11 @@ class Grid:
             start += span
         if any(column.group for column in self.columns):
             out += [" & " + " & ".join(heads) + r" \\", " ".join(rules)]
-        spans = [rf"\multicolumn{{{2 if errors[k] else 1}}}{{r}}{{{tex(c.head)}}}" for k, c in enumerate(self.columns)]
-        out += [" & " + " & ".join(spans) + r" \\", r"\midrule"]
+        spans = [
+            rf"\multicolumn{{{2 if errors[k] else 1}}}{{{sides[k]}}}{{{tex(c.head)}}}"
+            for k, c in enumerate(self.columns)
+        ]
+        out += [" & ".join([tex_row(tex(self.stub)), *spans]) + r" \\", r"\midrule"]
         for place, line in enumerate(self.lines):
             if line.kind == "group":
                 out += [r"\midrule"] if place else []
@@ -182,19 +184,84 @@ class Grid:
         """Return a ``table`` with a caption, whose text is escaped."""
         groups = [(head, len(list(each))) for head, each in groupby(self.columns, lambda column: column.group)]
         above = "".join(f'<th scope="colgroup" colspan="{count}">{escape(head)}</th>' for head, count in groups)
-        heads = "".join(f'<th scope="col" class="number">{escape(column.head)}</th>' for column in self.columns)
+        looks = ["" if column.words else ' class="number"' for column in self.columns]
+        named = zip(looks, self.columns, strict=True)
+        heads = "".join(f'<th scope="col"{look}>{escape(column.head)}</th>' for look, column in named)
         rows = [f"<tr><td></td>{above}</tr>"] if any(head for head, _ in groups) else []
-        rows.append(f"<tr><td></td>{heads}</tr>")
+        rows.append(f"<tr><td>{escape(self.stub)}</td>{heads}</tr>")
         body = []
         for line in self.lines:
             if line.kind == "group":
                 span = 1 + len(self.columns)
                 body.append(f'<tr><th scope="rowgroup" colspan="{span}">{escape(line.name)}</th></tr>')
                 continue
-            cells = "".join(f'<td class="number">{escape(_plain(cell))}</td>' for cell in line.cells)
+            cells = "".join(
+                f"<td{look}>{escape(_plain(cell))}</td>" for look, cell in zip(looks, line.cells, strict=True)
+            )
             body.append(f'<tr><th scope="row">{escape(line.name)}</th>{cells}</tr>')
         above_all = f"<caption>{escape(caption)}</caption>" if caption else ""
         return f"<table>{above_all}<thead>{''.join(rows)}</thead><tbody>{''.join(body)}</tbody></table>"
+
+
+class Shown(NamedTuple):
+    """A table of a result as all forms show it: a frame or a grid with its name, a caption of 40 words, and notes."""
+
+    content: "pd.DataFrame | Grid | None" = None
+    name: str = ""
+    caption: str = ""
+    notes: Iterable[str] = ()
+    printing: Mapping[str, Any] = {}
+
+    def text(self) -> str:
+        """Return caption, table and notes below one another."""
+        body = "" if self.content is None else self._body()
+        table = "\n".join(filter(None, [self.caption, body]))
+        return ("\n\n" if body else "\n").join(filter(None, [table, "\n".join(self.notes)]))
+
+    def _body(self) -> str:
+        content: Any = self.content
+        return content.text() if isinstance(content, Grid) else frame_text(content, **self.printing)
+
+    @property
+    def grid(self) -> Grid | None:
+        """The table with its cells as they are printed."""
+        if self.content is None or isinstance(self.content, Grid):
+            return self.content
+        return grid_of(self.content, **self.printing)
+
+
+def grid_of(frame: "pd.DataFrame", **printing: Any) -> Grid:
+    """Return a data frame as a grid, whose cells are those that `frame_text` prints.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> grid_of(pd.DataFrame({"nats": [0.1, -0.25]}, pd.Index(["deu", "fra"]))).lines[0]
+    Line(kind='row', name='deu', cells=(Cell(text='0.10', error=''),))
+    """
+    import pandas as pd  # slow to import
+
+    indexed = printing.pop("index", True)
+    printing.pop("index_names", None)
+    levels = frame.index.nlevels if indexed else 0
+    table = frame.reset_index(allow_duplicates=True) if indexed else frame
+    heads = [_head(name) for name in table]
+    heads[:levels] = [str(name or "") for name in frame.index.names[:levels]]
+    cells = [_texts(table.iloc[:, [k]], printing) for k in range(table.shape[1] if len(table) else 0)]
+    columns = []
+    for k, name in list(enumerate(table))[1:]:
+        group, head = (str(name[0]), _head(name[1:])) if isinstance(name, tuple) and k >= levels else ("", heads[k])
+        columns.append(Column(group, head, words=not pd.api.types.is_numeric_dtype(table.dtypes.iloc[k])))
+    lines = [Line("row", name, tuple(map(Cell, row))) for name, *row in zip(*cells, strict=True)]
+    return Grid(columns, lines, heads[0] if heads else "")
+
+
+def _texts(column: "pd.DataFrame", printing: Mapping[str, Any]) -> list[str]:
+    """Return the cells of a column as they are printed."""
+    import pandas as pd  # slow to import
+
+    with pd.option_context("display.unicode.east_asian_width", True):
+        return [text.strip() for text in column.to_string(index=False, header=False, **printing).split("\n")]
 
 
 def display_width(text: str) -> int:
@@ -219,15 +286,20 @@ def display_width(text: str) -> int:
 
 def line_width() -> int:
     """Return the columns of the terminal, at least 60; 80 where output goes elsewhere."""
+    return row_width() or 80
+
+
+def row_width() -> int | None:
+    """Return the columns of the terminal, at least 60; None where output goes elsewhere, so that rows stay whole."""
     stream = getattr(sys.stdout, "rich_proxied_file", sys.stdout)
     if "COLUMNS" not in os.environ and not (stream and stream.isatty()):
-        return 80
+        return None
     return max(60, shutil.get_terminal_size((80, 24)).columns)
 
 
 @contextmanager
-def in_lines(width: int) -> Iterator[None]:
-    """Print data frames in blocks of columns that fit lines of a width, inside the block; see `frame_text`."""
+def in_lines(width: int | None) -> Iterator[None]:
+    """Print tables in blocks of columns that fit lines of a width, inside the block; None for rows as they are."""
     token = _WIDTH.set(width)
     try:
         yield
@@ -297,7 +369,7 @@ def frame_text(frame: "pd.DataFrame", width: int | None = None, **printing: Any)
     import pandas as pd  # slow to import
 
     width = _WIDTH.get() if width is None else width
-    with pd.option_context("display.unicode.east_asian_width", True):  # columns below Chinese names, too
+    with pd.option_context("display.unicode.east_asian_width", True, "display.multi_sparse", False):
         whole: str = frame.to_string(**printing)
     if width is None or all(display_width(line) <= width for line in whole.split("\n")):
         return whole
@@ -363,8 +435,7 @@ def _filled_cells(column: "pd.DataFrame", head: str, room: int, printing: dict[s
     import pandas as pd  # slow to import
 
     place = _right if pd.api.types.is_numeric_dtype(column.dtypes.iloc[0]) else _left
-    with pd.option_context("display.unicode.east_asian_width", True):
-        texts = [text.strip() for text in column.to_string(index=False, header=False, **printing).split("\n")]
+    texts = _texts(column, printing)
     cells = [folded(text, room) if display_width(text) > room else [text] for text in (head, *texts)]
     width = max(display_width(line) for cell in cells for line in cell)
     return [[place(line, width) for line in cell] for cell in cells]

@@ -4,7 +4,7 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,7 +14,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
-from langdiff.base.grids import filled, frame_text, in_lines, line_width, markdown, tex, tex_label, tex_row
+from langdiff.base.grids import Shown, filled, in_lines, line_width, markdown, tex
 from langdiff.base.io import as_path, write_text
 from langdiff.base.saving import check_ending, flat, origin_of, write_frame, write_lines
 from langdiff.errors import CheckpointError, ConfigError, DataError
@@ -22,7 +22,7 @@ from langdiff.errors import CheckpointError, ConfigError, DataError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_CLEAN: dict[str, Callable[[str], str]] = {"caption": tex, "label": tex_label}
+LONGEST_CAPTION = 40  # words
 PREFIX = "langdiff."  # of the formats of files; the name of the class follows
 
 
@@ -69,17 +69,19 @@ class Tabular:
 
 
 class Result(Tabular):
-    """Immutable result with a summary, tables and a file format.
+    """Immutable result with tables, which all forms show, and a file format.
 
     A class that inherits is a frozen dataclass and defines ``__repr__``, and `to_frame` unless its first field that is
-    a frame is the table; where the rest should differ, it also defines `_lines`, `_table`, `_notes`, or `summary` as a
-    whole. If it has a field `signature`, the summary ends with it.
+    a frame is the table; where the rest should differ, it also defines `_lines`, `_table` and `_notes`, or `tables` if
+    it has several. If it has a field `signature`, the summary ends with it.
     """
 
     digits: ClassVar[int] = 4
-    """Decimals of numbers in summaries, notebooks and LaTeX; frames are never rounded."""
+    """Decimals of numbers in tables; frames are never rounded."""
     printing: ClassVar[Mapping[str, Any]] = {}
-    """Options that ``DataFrame.to_string`` and ``to_html`` share, for the table."""
+    """Options of ``DataFrame.to_string``, for the table."""
+    between: ClassVar[str] = "\n"
+    """What stands between sentences above the tables."""
     format_version: ClassVar[int] = 1
     """Version of the saved file."""
     classes: ClassVar[dict[str, type["Result"]]] = {}
@@ -90,7 +92,7 @@ class Result(Tabular):
         Result.classes[f"{PREFIX}{cls.__name__}"] = cls
 
     def _lines(self) -> Iterable[str]:
-        """Yield the lines above the table."""
+        """Yield the sentences above the tables."""
         yield repr(self)
 
     def _table(self) -> pd.DataFrame:
@@ -101,81 +103,105 @@ class Result(Tabular):
         """Yield the lines below the table."""
         return ()
 
+    def tables(self) -> list[Shown]:
+        """Return the tables that are printed and written as Markdown, LaTeX and HTML, the most important first.
+
+        Returns
+        -------
+        list of Shown
+            Each a frame or grid, or nothing but notes: ``content``, ``name``, ``caption`` (of up to 40 words),
+            ``notes``, and ``printing``, the options of ``DataFrame.to_string``.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> [shown.name for shown in ld.fit(ld.simulate(50, 3, seed=1).surprisals).tables()]
+        ['difficulties', 'details']
+        """
+        return [Shown(self._table(), notes=tuple(self._notes()), printing=self.printing)]
+
     def _signed(self) -> list[str]:
         return [f"[{signature}]"] if (signature := getattr(self, "signature", "")) else []
 
-    def summary(self) -> str:
-        """Return the result as text: description, table, notes and signature."""
-        return self._blocks()
+    def _captioned(self) -> list[Shown]:
+        """Return the tables; of one without a caption, sentences of up to 40 words are it, and others are notes."""
+        first, *others = self.tables() or [Shown()]
+        words = 0
+        said = {True: [first.caption] if first.caption else [], False: list[str]()}
+        for line in filter(None, self._lines()):
+            words += len(line.split())
+            said[not first.caption and words <= LONGEST_CAPTION].append(line)
+        caption = " ".join(said[True]) or first.name.capitalize()
+        return [first._replace(caption=caption, notes=(*said[False], *first.notes)), *others]
 
-    def _blocks(self, further: Iterable[str] = ()) -> str:
-        notes = [*self._notes(), *further]
-        blocks = [[*self._lines()], [frame_text(self._table(), **self.printing)], notes, self._signed()]
-        return "\n\n".join("\n".join(block) for block in blocks if block)
+    def summary(self) -> str:
+        """Return the result as text: sentences, tables with their notes, and signature."""
+        blocks = [self.between.join(self._lines()), *(shown.text() for shown in self.tables()), *self._signed()]
+        return "\n\n".join(block for block in blocks if block)
 
     def text(self, width: int | None = None) -> str:
-        """Return the result as text, as `summary` does, with sentences in lines of a width.
+        """Return the result as text, as `summary` does, in lines of a width.
 
         Parameters
         ----------
         width : int, optional
             Columns of a line: those of the terminal, at least 60; 80 where there is none.
         """
-        width = line_width() if width is None else width
+        width = line_width() if width is None else max(int(width), 40)
         with in_lines(width):
             return filled(self.summary(), width)
 
     def to_markdown(self) -> str:
-        """Return the description, the table as a pipe table, and notes as a list."""
-        table = flat(self._table()) if self.printing.get("index", True) else self._table()
-        looks = [str(name) for name in table.columns]
-        cells = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
-        rows = [looks, ["---"] * len(looks), *cells]
-        lines = "\n".join(f"| {' | '.join(map(markdown, row))} |" for row in rows)
-        notes = "\n".join(f"* {markdown(note)}" for note in [*self._notes(), *self._signed()])
-        return "\n\n".join(filter(None, ["\n".join(map(markdown, self._lines())), lines, notes]))
+        """Return the sentences, the tables as pipe tables, and notes as lists."""
+        parts = [self.between.join(map(markdown, self._lines()))]
+        for shown in (*self.tables(), Shown(notes=self._signed())):
+            grid = shown.grid
+            parts += [markdown(shown.caption), "" if grid is None else grid.markdown()]
+            parts.append("\n".join(f"* {markdown(note)}" for note in shown.notes if note))
+        return "\n\n".join(filter(None, parts))
 
     def to_html(self) -> str:
-        """Return the description, the table and notes as HTML, as notebooks show them."""
-        return self._repr_html_()
+        """Return the sentences, the tables and notes as HTML, as notebooks show them."""
+        parts = [f"<p>{'<br>'.join(map(escape, self._lines()))}</p>"]
+        for shown in (*self.tables(), Shown(notes=self._signed())):
+            grid, notes = shown.grid, "".join(f"<li>{escape(note)}</li>" for note in shown.notes if note)
+            parts.append(f"<p>{escape(shown.caption)}</p>" if grid is None else grid.html(shown.caption))
+            parts.append(f"<ul class='notes'>{notes}</ul>" if notes else "")
+        return "".join(parts).replace("<p></p>", "")
 
     def _repr_html_(self) -> str:
-        lines = "<br>".join(escape(line) for line in self._lines())
-        notes = "\n".join([*self._notes(), *self._signed()])
-        kind = "pre" if "  " in notes else "p"  # columns of text stay below one another
-        notes = escape(notes) if kind == "pre" else escape(notes).replace("\n", "<br>")
-        shown: dict[str, Any] = {"max_rows": 100, "na_rep": ""} | dict(self.printing)
-        table = self._table().to_html(escape=True, **shown)
-        return f"<p>{lines}</p>{table}" + (f"<{kind}>{notes}</{kind}>" if notes else "")
+        return self.to_html()
 
-    def to_latex(self, **style: Any) -> str:
-        r"""Return the table in LaTeX, with the rules of the package booktabs.
+    def to_latex(self, *, caption: str = "", label: str = "") -> str:
+        r"""Return each table as a ``table`` with caption, label and notes, which needs the package booktabs alone.
 
         Parameters
         ----------
-        **style
-            Options of ``DataFrame.to_latex``, such as ``caption``, ``label`` and ``column_format``.
+        caption, label : str
+            Those of the first table, in place of its own.
 
         Returns
         -------
         str
-            A ``tabular``; names are escaped, and numbers have `digits` decimals.
+            Tables whose text is escaped; sentences are the caption of the first, or its notes.
 
         Examples
         --------
         >>> import langdiff as ld
         >>> fit = ld.fit(ld.simulate(50, 3, seed=1).surprisals)
-        >>> print(fit.to_latex(columns=["difficulty"]).splitlines()[0])
-        \begin{tabular}{lr}
+        >>> print(fit.to_latex(caption="Difficulties").splitlines()[3])
+        \caption{Difficulties}
         """
-        table = self._table()
-        style = style | {name: clean(str(style[name])) for name, clean in _CLEAN.items() if style.get(name) is not None}
-        options = {"escape": True, "float_format": f"%.{self.digits}f", "index": self.printing.get("index", True)}
-        with pd.option_context("styler.format.escape", "latex"):
-            unnamed = table.columns.set_names([None] * table.columns.nlevels)
-            text = str(table.set_axis(unnamed, axis=1).to_latex(**(options | style)))
-        text = text.replace("<", r"\textless{}").replace(">", r"\textgreater{}")  # which pandas leaves as they are
-        return "\n".join(map(tex_row, text.split("\n")))
+        parts = [r"% \usepackage{booktabs}"]
+        for place, shown in enumerate(self._captioned()):
+            own, notes = shown.caption if place else caption or shown.caption, filter(None, shown.notes)
+            named = label or getattr(self, "label", "") or f"tab:{type(self).__name__.lower()}"
+            named = "-".join(filter(None, [named, shown.name])) if place else named
+            if (grid := shown.grid) is None:
+                parts += [rf"\par\footnotesize {tex(note)}" for note in filter(None, [own, *notes])]
+            else:
+                parts.append(grid.latex(caption=own, label=named, notes=notes))
+        return "\n".join([*parts, *(f"% {line}" for line in self._signed())])
 
     def save(self, path: str | Path) -> None:
         """Write the result in the form that the ending of the name says.
@@ -240,6 +266,42 @@ class Result(Tabular):
             raise DataError(f"{path}: {error}") from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise DataError(f"{path}: damaged: {type(error).__name__}: {error}.") from error
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Printed(Result):
+    """What people read of a result, where a command adds to it: sentences, and tables with notes."""
+
+    of: Any
+    shown: Iterable[Shown]
+    lines: Iterable[str] | None = None
+    frame: pd.DataFrame | None = None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the frame, by default that of the result."""
+        frame: pd.DataFrame = self.of.to_frame() if self.frame is None else self.frame
+        return frame
+
+    def _lines(self) -> Iterable[str]:
+        return self.of._lines() if self.lines is None else self.lines
+
+    def tables(self) -> list[Shown]:
+        """Return the tables."""
+        return list(self.shown)
+
+    @property
+    def between(self) -> str:  # type: ignore[override]  # as the result has it
+        """What stands between sentences."""
+        return str(self.of.between)
+
+    @property
+    def signature(self) -> str:
+        """That of the result."""
+        return str(getattr(self.of, "signature", ""))
+
+    def __repr__(self) -> str:
+        """Return that of the result."""
+        return repr(self.of)
 
 
 TABLES = (".csv", ".tsv", ".parquet")
@@ -366,10 +428,6 @@ def _columns(path: Path) -> set[str]:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}.") from error
     except ValueError as error:  # broken UTF-8, an empty file, not Parquet
         raise DataError(f"{path}: not a table: {error}.") from error
-
-
-def _cell(value: Any) -> str:
-    return "" if not isinstance(value, str) and pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
 
 
 def rounded(table: pd.DataFrame, digits: int) -> pd.DataFrame:

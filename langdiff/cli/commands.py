@@ -19,7 +19,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 from typer.models import OptionInfo
 
-from langdiff.base.grids import in_lines, line_width
+from langdiff.base.grids import in_lines, row_width
 from langdiff.base.saving import called
 from langdiff.base.types import check_resamples
 from langdiff.cli.help import SHARED, print_help
@@ -400,7 +400,7 @@ class Late(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Call the body."""
-        with in_command(self.named), in_lines(line_width()), called(*_origin(ctx)):
+        with in_command(self.named), in_lines(row_width()), called(*_origin(ctx)):
             return self._made.invoke(ctx)
 
     @cached_property

@@ -10,10 +10,10 @@ from langdiff.base.types import OnError
 from langdiff.cli.commands import Command
 from langdiff.cli.options import existing, existing_after_name, named_files, new_folder, split_name
 from langdiff.cli.output import (
-    RESULT,
     TABLE,
     Json,
     Out,
+    Output,
     Plot,
     Saved,
     check_ending,
@@ -22,6 +22,7 @@ from langdiff.cli.output import (
     print_frame,
     print_json,
     save_picture,
+    shown_frame,
     write_frame,
 )
 from langdiff.errors import ConfigError, DataError
@@ -195,9 +196,11 @@ def attachment(
 
     Example: langdiff constructions attachment en_pud.conllu --parser one=one.conllu --parser two=two.conllu --by pair
     """
+    from langdiff.base.result import Printed
     from langdiff.constructions import evaluate_attachment, mine_candidates
 
-    check_ending(out, RESULT)
+    output = Output(out=out, as_json=as_json)
+    output.check({"save"})
     if not parser:
         raise ConfigError("give the output of a parser: --parser NAME=FILE.")
     files: dict[str, list[str | Path]] = {}
@@ -217,12 +220,11 @@ def attachment(
     table = tables[by]()
     if metric is not None and by != "pair":
         table = _of_metric(table, metric)
-    if out is not None:
-        scores.save(out) if out.suffix == ".json" else write_frame(table, out)
-    if by == "parser" and metric is None and not as_json:
-        echo(scores.summary())
+    if by == "parser" and metric is None:
+        output.show(scores)
     else:
-        print_frame(table, f"Attachment scores, {scores.name}", RATES, as_json)
+        shown = [shown_frame(table, f"Attachment scores, {scores.name}", RATES)]
+        output.show(scores, shown=Printed(of=scores, frame=table, shown=shown, lines=()))
 
 
 def _of_metric(table: "pd.DataFrame", metric: str) -> "pd.DataFrame":

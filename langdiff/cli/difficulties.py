@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.saving import EndingError
 from langdiff.cli.commands import LONG, READER, Call, Command, show
 from langdiff.cli.options import is_given, new_folder, read_attributes, refuse_given
@@ -17,7 +17,6 @@ from langdiff.cli.output import (
     Output,
     check_ending,
     echo,
-    flat,
     print_frame,
     print_json,
     save_picture,
@@ -84,24 +83,22 @@ def fit(
     Example: langdiff fit scores.csv --intent-column doc_id --edition-column lang --bits-column logprob --unit nats
     """
     import langdiff as ld
+    from langdiff.base.result import Printed
 
     output.check(call.offers)
     table = call.read("surprisals")
     if isinstance(table, dict) or table.columns is not None:
         refuse_given(context, ["by", "contrast"], "is for one language model: leave it out, or use langdiff table.")
     found = call(surprisals=table)
-    output.write(found)
-    if output.as_json:
-        print_json(flat(found.to_frame()))
-        return
-    if details or found.columns is not None:
-        echo(found.summary())
-    if found.columns is None:
-        typer.echo(("\n" if details else "") + ld.table(found, by=by, contrasts=contrast or None).text())
-        if found.audit is not None and not details:
-            echo("\n" + found.audit.words)
-        if found.terms is not None and not details:
-            typer.echo("\n" + frame_text(found.terms.round(found.digits)))
+    shown = found.tables()
+    first = None if found.columns is not None else ld.table(found, by=by, contrasts=contrast or None)
+    lines = found._lines() if first is None else first._lines()
+    if first is not None:
+        shown = [*first.tables(), *(one for one in shown if one.name in ("terms", "details"))]
+    if not details:
+        audit = () if found.audit is None else (found.audit.words,)
+        shown = [one if one.name != "details" else Shown(notes=audit) for one in shown]
+    output.show(found, shown=Printed(of=found, lines=tuple(lines), shown=tuple(shown)))
 
 
 @Command(
@@ -268,9 +265,9 @@ Command(
     reads={"percent": Percent, "pilot": _pilot},
     only={
         "pilot": ("clusters",),
-        "seed_sd or pilot": ("n_seeds",),
-        "all_pairs or seed_sd or pilot": ("n_editions",),
+        "seed_sd or pilot": ("n_seeds", "n_editions"),
     },
+    without=("all_pairs",),
     examples=(
         "langdiff plan 5 --noise 0.17 --per-document 8 --icc 0.1",
         "langdiff plan 2 --pilot models/surprisals-char-residual.csv --plot power.svg",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from langdiff.base.grids import Shown
 from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command, load
 from langdiff.cli.options import (
     Corpus,
@@ -67,18 +68,27 @@ def correlate(
         Literal["language", "edition"],
         typer.Option(help="Average over the editions of a language, or take every edition by itself."),
     ] = "language",
+    contrast: list[str] | None = None,
 ) -> None:
     """Test predictors against the difficulties of languages, adjusted for the number of tests.
 
-    Places for area are in columns latitude and longitude of --edition-info, or else those of Glottolog.
+    Places for area are in columns latitude and longitude of --edition-info, or else those of Glottolog. With
+    --contrast "SOV - SVO", levels of a category are compared by each test that has their means.
 
     Example: langdiff correlate fit.json predictors.tsv --edition-info editions.csv --tree glottolog/
     """
+    from langdiff.base.result import Printed, rounded
+
     output.check(call.offers)
     frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
     result = call(predictors=frame, average="language" if average == "language" else None)
     only = call.given["only"] or []
-    output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()))
+    shown = result.tables()
+    if contrast:
+        found = rounded(result.contrasts(contrast), result.digits)
+        shown.insert(1, Shown(found, "contrasts", "Contrasts of levels, nats", printing=result.printing))
+    made = Printed(of=result, shown=shown)
+    output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()), shown=made)
 
 
 def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
@@ -236,7 +246,7 @@ def reproduce(
 
 PANEL = "With --balanced"
 TRAINING = ("lm", "budget_words", "reference", "groups", "folds", "seed")
-ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize", "out")
+ONLY_BALANCED = ("format", *TRAINING, *COMPUTING, "tokenize")
 
 
 @Command(
@@ -304,7 +314,12 @@ def translationese(
     ] = True,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", callback=new_folder, help="Folder for language models.", rich_help_panel=PANEL),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Save here (.json, .csv, .tsv, .parquet, .md, .tex, .html, .txt); with --balanced, folder of models.",
+            rich_help_panel="Output",
+        ),
     ] = None,
 ) -> None:
     """Estimate how much harder native texts are than translated ones, by edition.
@@ -322,7 +337,8 @@ def translationese(
     given = call.given
     if balanced and not given["languages"]:
         raise ConfigError("--balanced needs the languages to balance: name each with --language.")
-    output = Output(plot=plot, as_json=as_json)
+    folder = new_folder(out) if balanced else None
+    output = Output(out=None if balanced else out, plot=plot, as_json=as_json)
     output.check(call.offers)
     known = None if origins is None else _read_origins(origins, balanced)
     fitting = {name: call.read(name) for name in ("model", "restricted", "clusters", "edition_info")}
@@ -334,7 +350,7 @@ def translationese(
                 prepare_text(multitext, "reversible" if tokenize else "as-is"),
                 given["languages"],
                 original_language=known,
-                compute=computing(call, out),
+                compute=computing(call, folder),
                 **training,
             )
         )

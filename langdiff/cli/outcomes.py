@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from langdiff.base.grids import Shown
 from langdiff.cli.commands import Call, Command, show
 from langdiff.cli.difficulties import Draws, show_draws
 from langdiff.cli.options import existing, key_or_names, read_attributes
@@ -127,16 +128,28 @@ def check(
     reads={"outcomes": Tables},
     kinds={"model": str},
     without=("allow_unlinked",),
-    only={"errors bootstrap": ("n_resamples",)},
+    only={"errors bootstrap": ("n_resamples",), "without as_json": ("contrast",)},
 )
-def fit(call: Call, output: Output) -> None:
+def fit(call: Call, output: Output, contrast: list[str] | None = None) -> None:
     """Fit abilities of systems and difficulties of items or groups of items.
 
+    With --contrast "large - small", or "fin@large - deu@large", two systems, languages or columns are compared.
+
     Example: langdiff outcomes fit parsers.csv --by construction --clusters document --plot map.svg
+
+    Example: langdiff outcomes fit samples/ --contrast "large - small" --out leaderboard.tex
     """
+    from langdiff.base.result import Printed
+    from langdiff.tables.crossing import grid_of_contrasts
+
     output.check(call.offers)
     result = call()
-    output.show(result, draw=result.abilities.plot if result.structure.conditional else result.plot)
+    *shown, details = result.tables()
+    if contrast:
+        caption = "Contrasts, ± standard error: log odds of a right answer, and points of the expected rates"
+        shown.append(Shown(grid_of_contrasts(result.contrasts(contrast)), "contrasts", caption))
+    draw = result.abilities.plot if result.structure.conditional else result.plot
+    output.show(result, draw=draw, shown=Printed(of=result, shown=(*shown, details)))
 
 
 @Command(

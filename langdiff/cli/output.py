@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from langdiff.base.cells import drop_controls, escape_controls
-from langdiff.base.grids import MISSING, filled, frame_blocks, line_width
+from langdiff.base.grids import MISSING, Shown, filled
 from langdiff.base.saving import FRAMES, TEXTS, write_manifest
 from langdiff.base.saving import check_ending as check_ending
 from langdiff.base.saving import flat as flat
@@ -65,22 +65,19 @@ class Output:
         check_ending(self.out, RESULT if saved else TABLE, "file" if saved else "table")
         check_picture_name(self.plot)
 
-    def show(self, result: Any, *, draw: "Callable[[], Axes] | None" = None) -> None:
-        """Write the files that were asked for, and print the result."""
-        self.write(result, draw=draw)
-        if self.as_json:
-            print_json(flat(result.to_frame()))
-        else:
-            echo(result.summary())
-
-    def write(self, result: Any, *, draw: "Callable[[], Axes] | None" = None) -> None:
-        """Write the file and the picture that are asked for."""
+    def show(self, result: Any, *, draw: "Callable[[], Axes] | None" = None, shown: Any = None) -> None:
+        """Write the files that were asked for, and print the result; another one may say what people read of it."""
+        shown = result if shown is None else shown
         if self.out is not None and hasattr(result, "save"):
-            result.save(self.out)
+            (result if self.out.suffix == ".json" else shown).save(self.out)
         elif self.out is not None:
             write_frame(flat(result.to_frame()), self.out)
         if self.plot is not None:
             save_picture(draw or result.plot, self.plot)
+        if self.as_json:
+            print_json(flat(shown.to_frame()))
+        else:
+            echo(shown.summary())
 
 
 class EscapedStream:
@@ -96,8 +93,13 @@ class EscapedStream:
         self.rich_proxied_file = stream  # as Rich calls what it is to write to instead
 
     def write(self, text: str) -> int:
-        """Write a text."""
-        return self.rich_proxied_file.write(escape_controls(text))
+        """Write a text; characters that the encoding of a console lacks, such as cp1252, become signs or escapes."""
+        text, encoding = escape_controls(text), getattr(self.rich_proxied_file, "encoding", None) or "utf-8"
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            text = text.replace("−", "-").encode(encoding, "backslashreplace").decode(encoding)
+        return self.rich_proxied_file.write(text)
 
     def __getattr__(self, name: str) -> Any:
         """Be the stream in all other respects."""
@@ -128,10 +130,14 @@ def print_frame(
     if as_json:
         print_json(frame)
         return
-    looks = {name: partial(_shown, template=look) for name, look in (formats or {}).items() if name in frame}
     echo(f"{title}\n")
-    printing = {"index": False, "formatters": looks, "na_rep": MISSING}
-    typer.echo(frame_blocks(frame, line_width(), **printing) if len(frame) else "no rows")
+    typer.echo(shown_frame(frame, "", formats).text() if len(frame) else "no rows")
+
+
+def shown_frame(frame: "pd.DataFrame", title: str, formats: "Mapping[str, str] | None" = None) -> Shown:
+    """Return a frame without its index as a table with a caption."""
+    looks = {name: partial(_shown, template=look) for name, look in (formats or {}).items() if name in frame}
+    return Shown(frame, caption=title, printing={"index": False, "formatters": looks, "na_rep": MISSING})
 
 
 def _shown(value: Any, template: str) -> str:

@@ -8,7 +8,7 @@ import typer
 from langdiff.base.saving import FRAMES
 from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command
 from langdiff.cli.options import existing, read_attributes, refuse_given
-from langdiff.cli.output import Json, Output, flat, print_json
+from langdiff.cli.output import Json, Output
 from langdiff.errors import ConfigError
 
 app = typer.Typer(rich_help_panel="Difficulties")
@@ -120,10 +120,7 @@ def table(
     )
     for path in out or ():
         made.save(path)
-    if as_json:
-        print_json(flat(made.to_frame()))
-    else:
-        typer.echo(made.text())
+    Output(as_json=as_json).show(made)
 
 
 def _read(paths: list[Path], names: list[str], call: Call, **settings: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import Cell, Column, Grid, Line, Shown
 from langdiff.base.result import Result
 from langdiff.base.types import check_choice
 from langdiff.errors import DataError, listing
@@ -173,21 +174,35 @@ class AttachmentScores(Result):
         return pairs
 
     def _lines(self) -> Iterator[str]:
-        yield f"Attachment scores (F1, percent), {self.name}"
+        las = self.effects().to_frame().sort_values("las", ascending=False, kind="stable")
+        best = las.iloc[0]
+        ranks = f"; ranks {best['ranks']}" if "ranks" in las else ""
+        yield (
+            f"{las.index[0]} has the highest LAS of {len(las)} on {self.name}: {100 * best['las']:.2f} ± "
+            f"{100 * best['std_error']:.2f}{ranks}."
+            if len(las) > 1
+            else f"{las.index[0]} has an LAS of {100 * best['las']:.2f} ± {100 * best['std_error']:.2f} on {self.name}."
+        )
 
-    def _table(self) -> pd.DataFrame:
-        wide = self.to_frame().pivot(index="parser", columns="metric", values="f1")
-        wide = (100 * wide.loc[self.parsers, list(METRICS)]).round(2)
-        table = wide.set_axis([name.upper() for name in METRICS], axis=1).rename_axis(columns=None)
-        table.insert(0, "sentences", self.counts.groupby("parser").size())
-        return table.reset_index()
-
-    def _notes(self) -> Iterator[str]:
-        """Yield the sentences that were left out, parsers with the same ones together."""
-        yield self.effects().words
+    def tables(self) -> list[Shown]:
+        """Return F1 of each metric in percent with its error, and the sentences that were left out."""
+        sizes, f1 = self.counts.groupby("parser").size(), self.to_frame().set_index(["metric", "parser"])["f1"]
+        errors = {metric: self.effects(metric).std_error for metric in get_args(Metric)}
+        cells = {
+            parser: [Cell(f"{100 * f1[metric, parser]:.2f}", _of_error(errors[metric][parser])) for metric in METRICS]
+            for parser in self.parsers
+        }
+        heads = [Column("", "sentences"), *(Column("", name.upper()) for name in METRICS)]
+        lines = [Line("row", name, (Cell(f"{sizes[name]:,}"), *own)) for name, own in cells.items()]
+        notes = [self.effects().words]
         for own in dict.fromkeys(filter(None, self.left_out.values())):
             names = [name for name, sentences in self.left_out.items() if sentences == own]
-            yield f"Left out for {listing(names)}, because characters differ: {len(own):,} sentences ({listing(own)})."
+            notes.append(
+                f"Left out for {listing(names)}, because characters differ: {len(own):,} sentences ({listing(own)}); "
+                "errors are those of the sentences that all parsers have."
+            )
+        caption = f"Attachment scores on {self.name}, F1 in percent ± standard error"
+        return [Shown(Grid(heads, lines, "parser"), "attachment", caption, notes)]
 
     def __repr__(self) -> str:
         """Return a line with the numbers of parsers, sentences and words."""
@@ -196,6 +211,10 @@ class AttachmentScores(Result):
             f"AttachmentScores {self.name!r}: {len(self.parsers)} parsers, {len(sizes):,} sentences, "
             f"{sizes['gold'].sum():,} words"
         )
+
+
+def _of_error(error: float) -> str:
+    return f"{100 * error:.2f}" if np.isfinite(error) else ""
 
 
 def _sizes(metric: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result
 from langdiff.constructions.scores import order_columns, score_matrix
 from langdiff.errors import ConfigError, DataError
@@ -32,13 +33,10 @@ class CheckedClaims(Result):
 
     table: pd.DataFrame
 
-    def summary(self) -> str:
-        """Return the claims with their truth values and the deciding cells as text."""
-        return "\n".join(
-            f"{'true ' if row.true else 'false'}  {row.claim}: {row.phenomenon}, {row.column}, {row.who}, {row.holds}"
-            f"\n       {row.cells}"
-            for row in self.table.itertuples()
-        )
+    def tables(self) -> list[Shown]:
+        """Return the claims with their truth values and the deciding cells."""
+        shown = [*self.table.columns.drop(["true", "cells"]), "cells"]
+        return [Shown(self.table[["true", *shown]], "claims", printing={"index": False})]
 
     def __repr__(self) -> str:
         """Return a line with the number of claims that hold."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.io import as_path, read_lines, write_text
 from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
@@ -109,10 +108,6 @@ class GoldTargets(Result):
         table = self.distances()
         table.insert(1, "items", table["phenomenon"].map(items))
         return table
-
-    def summary(self) -> str:
-        """Return the counts of items and targets by phenomenon, with average and maximum distances, as text."""
-        return "\n".join([*self._lines(), frame_text(self._table(), **self.printing)])
 
     @property
     def digest(self) -> str:

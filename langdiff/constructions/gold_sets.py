@@ -1,7 +1,7 @@
 """Gold sets that come with the package, one constructed and one mined, and agreement of two annotators."""
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result
 from langdiff.base.signature import short_hash
 from langdiff.constructions.gold import GoldTargets, collect_targets, read_gold
@@ -136,6 +136,9 @@ def _text(name: str) -> str:
     return _DATA.joinpath(name).read_text(encoding="utf-8")
 
 
+MOST_DIFFERENCES = 10  # that a summary shows
+
+
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Agreement(Result):
     """Agreement of two sets of targets.
@@ -157,15 +160,15 @@ class Agreement(Result):
     table: pd.DataFrame
     differences: pd.DataFrame
 
-    def _notes(self) -> Iterator[str]:
-        yield frame_text(self.differences.head(10), index=False) if len(self.differences) else "no differences"
-        if (rest := len(self.differences) - 10) > 0:
-            yield f"… and {rest} more"
-
-    def summary(self) -> str:
-        """Return the table and the first ten differences as text."""
-        table = frame_text(self.table, index=False, float_format="{:.3f}".format)
-        return "\n".join([table, "", *self._notes()])
+    def tables(self) -> list[Shown]:
+        """Return the table, and the first ten differences."""
+        rest = len(self.differences) - MOST_DIFFERENCES
+        notes = [f"… and {rest} more"] if rest > 0 else [] if len(self.differences) else ["no differences"]
+        first = self.differences.head(MOST_DIFFERENCES)
+        return [
+            Shown(self.table, "agreement", printing={"index": False, "float_format": "{:.3f}".format}),
+            Shown(first, "differences", "Targets that only one of the two has", notes, self.printing),
+        ]
 
     def __repr__(self) -> str:
         """Return a line with the share of sentences with identical targets."""

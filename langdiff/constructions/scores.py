@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result, drawing
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError
@@ -356,11 +356,13 @@ class ConstructionScores(Result):
         yield self.effects().words
         yield CAUTION
 
-    def summary(self) -> str:
-        """Return recall by column and by parser as text, with cautions and the signature."""
-        parsers = frame_text(self.by_parser(), index=False, float_format="{:.3f}".format)
-        lines = [*self._lines(), frame_text(self._table(), **self.printing), "", parsers]
-        return "\n".join([*lines, *self._notes(), *self._signed()])
+    def tables(self) -> list[Shown]:
+        """Return recall by column and by parser."""
+        printing = {"index": False, "float_format": "{:.3f}".format}
+        return [
+            Shown(self._table(), "recall", printing=self.printing),
+            Shown(self.by_parser(), "parsers", "Recall by parser", tuple(self._notes()), printing),
+        ]
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw recall by type of dependency; see `langdiff.plots.plot_constructions`.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result
 from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
@@ -294,10 +294,12 @@ class CostepStatistics(Result):
         yield self.loss()
         yield f"In all languages: {complete:,} intents ({100 * complete / len(multitext):.1f} %)"
 
-    def summary(self) -> str:
-        """Return all figures as text."""
-        accounting = frame_text(self.accounting().round(1))
-        return "\n".join([*self._lines(), "", accounting, "", frame_text(self._table())])
+    def tables(self) -> list[Shown]:
+        """Return counts of intents with a native text, and those by language."""
+        return [
+            Shown(self.accounting().round(1), "native", "Intents with a native text"),
+            Shown(self._table(), "languages", "Languages"),
+        ]
 
     plot = Drawn("plot_native_share", lambda statistics: statistics.to_frame())
 

@@ -1,11 +1,12 @@
 """Published scores of parsers of syntax (Bender et al. 2011) and discourse (Morey et al. 2017); answers of parsers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result
 from langdiff.datasets.published_figures import read_shipped
 from langdiff.errors import ConfigError
@@ -186,20 +187,23 @@ class Morey2017(Result):
             raise ConfigError(f"tables 2 and 4 are known; got {number!r}.")
         return rows.set_index("system")[METRICS]
 
-    def summary(self) -> str:
-        """Format both tables with their marks."""
-        lines = ["Published F1 in percent (Morey, Muller and Asher 2017), not computed here; micro averages"]
+    def _lines(self) -> Iterator[str]:
+        yield "Published F1 in percent (Morey, Muller and Asher 2017), not computed here; micro averages"
+
+    def tables(self) -> list[Shown]:
+        """Return both tables with their marks."""
+        found = []
         for number, rows in self.scores.groupby("table"):
             table = rows[["system", *METRICS]].copy()
             table["system"] += rows["asterisks"].where(rows["asterisks"] == "", " " + rows["asterisks"])
             table["mark"] = rows["source"].map(MARKS)
-            lines += ["", f"Table {number}: {rows['procedure'].iloc[0]}", frame_text(table, index=False)]
-        lines += [
-            "",
+            caption = f"Table {number}: {rows['procedure'].iloc[0]}"
+            found.append(Shown(table, f"table-{number}", caption, printing={"index": False}))
+        notes = (
             "c: confirmed by a public page that cites the paper. m: from memory, not checked.",
             "**: predictions by an improved, unpublished version of the parser.",
-        ]
-        return "\n".join(lines)
+        )
+        return [*found, Shown(notes=notes)]
 
     def __repr__(self) -> str:
         """Return the number of rows of each table."""
@@ -357,10 +361,10 @@ class Bothwell2023(Result):
         """Return the scores, each with its settings."""
         return self.scores.merge(self.settings, on=_KEYS, validate="many_to_one")
 
-    def summary(self) -> str:
-        """Format the best scheme of every model."""
-        table = frame_text(self.best().round(4), index=False)
-        return f"Published F1 (EPM) on the test parts (Bothwell et al. 2023), best scheme of every model\n{table}"
+    def tables(self) -> list[Shown]:
+        """Return the best scheme of every model."""
+        caption = "Published F1 (EPM) on the test parts (Bothwell et al. 2023), best scheme of every model"
+        return [Shown(self.best().round(4), "best", caption, printing={"index": False})]
 
     def __repr__(self) -> str:
         """Return the number of figures."""

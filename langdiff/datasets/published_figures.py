@@ -1,5 +1,6 @@
 """Figures of papers on many languages: bytes and tokens for the same content, translation, small language models."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal
@@ -9,6 +10,8 @@ import pandas as pd
 
 from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
+
+FIRST = 10  # rows that a summary shows
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -35,10 +38,15 @@ class PublishedFigures(Result):
     source: str
     licence: str
 
-    def summary(self) -> str:
-        """Return the description of the figures, their source and their terms."""
-        columns = ", ".join(map(str, self.figures.columns))
-        return f"{self!r}\n{self.paper}.\nSource: {self.source}. Licence: {self.licence}.\nColumns: {columns}"
+    def _lines(self) -> Iterator[str]:
+        yield from (repr(self), f"{self.paper}.", f"Source: {self.source}. Licence: {self.licence}.")
+
+    def _table(self) -> pd.DataFrame:
+        return self.figures.head(FIRST)
+
+    def _notes(self) -> Iterator[str]:
+        if len(self.figures) > FIRST:
+            yield f"The first {FIRST} of {len(self.figures):,} rows."
 
     def __repr__(self) -> str:
         """Return the size of the table."""

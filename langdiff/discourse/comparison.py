@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, drawing
 from langdiff.base.types import check_kind
 from langdiff.discourse.documents import without_detached
@@ -56,11 +55,6 @@ class TreeComparison(Result):
         frame = self.to_frame()
         different = frame[frame["agreement"] != "same"].sort_values(["first", "last", "tree"], kind="stable")
         return different[["first", "last", "tree", "nuclearity", "relation", "agreement"]]
-
-    def summary(self) -> str:
-        """Return the nodes that are not the same in both trees as text, in text order."""
-        different = self._table()
-        return "\n".join([repr(self), *([frame_text(different, index=False)] if len(different) else [])])
 
     def plot(self, ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw both trees; see `langdiff.plots.plot_discourse_comparison`.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result, drawing
 from langdiff.base.signature import join_signature
 from langdiff.base.types import check_choice
@@ -321,19 +321,21 @@ class DiscourseEvaluation(Result):
             number = f"{self.secondary_edges:,} secondary edge(s)"
             yield from [f"The {number} of the reference are not part of trees and were ignored.", ""]
 
-    def summary(self) -> str:
-        """Return F1 in percent by procedure and averaging as text, with numbers of items and the settings."""
-        frame = self.to_frame()
-        lines = []
-        for procedure in self.procedures:
-            for averaging in AVERAGINGS:
-                means = "counts added up" if averaging == "micro" else "mean over documents"
-                lines.append(f"F1 in percent, {procedure}, {averaging} ({means})")
-                table = 100 * self.scores(procedure, averaging)
-                own = frame[(frame["procedure"] == procedure) & (frame["averaging"] == averaging)]
-                table["items"] = own.groupby("system")["gold"].first()
-                lines += [frame_text(table, float_format="{:.1f}".format, index_names=False), ""]
-        return "\n".join([*lines, *self._notes(), *self._signed()])
+    def tables(self) -> list[Shown]:
+        """Return F1 in percent by procedure and averaging, with numbers of items."""
+        frame, found = self.to_frame(), []
+        for procedure, averaging in product(self.procedures, AVERAGINGS):
+            means = "counts added up" if averaging == "micro" else "mean over documents"
+            table = 100 * self.scores(procedure, averaging)
+            own = frame[(frame["procedure"] == procedure) & (frame["averaging"] == averaging)]
+            table["items"] = own.groupby("system")["gold"].first()
+            caption = f"F1 in percent, {procedure}, {averaging} ({means})"
+            printing = {"float_format": "{:.1f}".format, "index_names": False}
+            found.append(Shown(table, f"{procedure}-{averaging}", caption, printing=printing))
+        return [*found, Shown(notes=tuple(self._notes()))]
+
+    def _lines(self) -> Iterator[str]:
+        yield from ()
 
     def _left_out(self) -> list[str]:
         """Return lines with the number of documents left out and the reason for each."""

@@ -1,12 +1,13 @@
 """Trees of Rhetorical Structure Theory, their binarization, and labelled attachment decisions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result, drawing
 from langdiff.base.types import check_kind
 from langdiff.discourse.nodes import (
@@ -109,15 +110,18 @@ class DiscourseTree(Result):
         frame = pd.DataFrame(list(self.nodes), columns=list(Node._fields)).rename_axis("node")
         return frame.assign(parent=parent, depth=depth)
 
-    def summary(self) -> str:
-        """Return the tree as an outline: one line per node, indented by depth."""
+    def _lines(self) -> Iterator[str]:
+        """Yield an outline: one line per node, indented by depth."""
         texts = self.leaf_texts()
-        lines = [repr(self)]
+        yield repr(self)
         for node, depth in zip(self.nodes, self.to_frame()["depth"], strict=True):
             text = f"  {texts[node.first]}" if node.is_leaf and node.first in texts else ""
             span = str(node.first) if node.is_leaf else f"{node.first}–{node.last}"
-            lines.append(f"{'  ' * depth}{node.nuclearity[0]} {node.relation} [{span}]{text}")
-        return "\n".join(lines)
+            yield f"{'  ' * depth}{node.nuclearity[0]} {node.relation} [{span}]{text}"
+
+    def tables(self) -> list[Shown]:
+        """Return no table: the tree is an outline."""
+        return []
 
     def plot(self, view: View = "marcu", ax: "Axes | None" = None, **options: Any) -> "Axes":
         """Draw the tree; see `langdiff.plots.plot_discourse_tree`.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.result import Drawn, Result
+from langdiff.base.grids import Shown
+from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator, seed_number
 from langdiff.base.types import check_choice
 from langdiff.corpora.edition_info import EditionInfo
@@ -205,16 +206,21 @@ class BalancedResult(Result):
         return frame.join(self.words, on="language")
 
     def _lines(self) -> Iterator[str]:
-        failed = [language for language, result in self.results.items() if not result.fit.converged]
-        state = f"NOT CONVERGED: {listing(failed)}" if failed else "converged"
-        model = next(iter(self.results.values())).fit.model
-        yield f"Native - translated, nats, trained on equal amounts of both: model {model}, {state}"
+        if failed := [language for language, result in self.results.items() if not result.fit.converged]:
+            yield f"NOT CONVERGED: {listing(failed)}"
+        how = "harder" if self.mean > 0 else "easier"
+        over = f"average over {len(self.results)} language(s)"
+        yield f"Native texts were {100 * abs(np.expm1(self.mean)):.1f} % {how} than translated ones on {over}."
 
-    def _notes(self) -> Iterator[str]:
+    def tables(self) -> list[Shown]:
+        """Return the differences by language, and what they depend on."""
         spread = f", standard deviation {self.standard_deviation:.4f}" if len(self.results) > 1 else ""
-        yield f"Mean {self.mean:+.4f}{spread}"
+        models = ", ".join(dict.fromkeys(result.fit.model for result in self.results.values()))
+        notes = [f"Mean {self.mean:+.4f}{spread}; model {models}."]
         for name, result in self.results.items():
-            yield f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]"
+            notes.append(f"[experiment:balanced|by:{self.by}|language:{name}|{result.fit.signature}]")
+        caption = "Native less translated texts, nats, trained on equal amounts of both"
+        return [Shown(rounded(self.to_frame(), self.digits), "differences", caption, notes)]
 
     plot = Drawn("plot_balanced")
 

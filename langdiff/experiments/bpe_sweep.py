@@ -9,7 +9,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result
 from langdiff.base.seeds import seed_number
 from langdiff.errors import ConfigError, option, warns_caller
@@ -104,10 +103,6 @@ class SweepResult(Result):
 
     def _notes(self) -> Iterator[str]:
         yield f"[experiment:bpe-sweep|lm:{self.lm}|seed:{self.seed}]"
-
-    def summary(self) -> str:
-        """Format the best ratios, and the bits that one ratio for all editions adds."""
-        return "\n".join([*self._lines(), "", frame_text(self._table()), *self._notes()])
 
     plot = Drawn("plot_bpe_sweep")
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.grids import frame_text
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
@@ -96,11 +95,6 @@ class DeletionBias(Result):
 
     def _notes(self) -> Iterator[str]:
         yield f"Under MAR and MNAR the first edition ({self.reference.index[0]}) stays complete."
-
-    def summary(self) -> str:
-        """Format the bias by mechanism and rate."""
-        table = frame_text(self._table(), index=False)
-        return "\n".join([*self._lines(), "", table, "", *self._notes(), *self._signed()])
 
     plot = Drawn("plot_deletion_bias", lambda bias: bias.to_frame())
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.errors import ConfigError, DataError, listing, missing_by_design, option, warn, warns_caller
@@ -27,6 +28,17 @@ from langdiff.tables.surprisals import Surprisals
 
 NINETY_FIVE = float(norm.ppf(0.975))
 DETECTABLE = NINETY_FIVE + float(norm.ppf(0.8))  # standard errors: found at 5 % in four of five repetitions
+
+
+def in_words(mean: Contrast) -> str:
+    """Return a difference of native and translated texts as the beginning of a sentence."""
+    shown = np.isfinite(mean.low) and (mean.low > 0 or mean.high < 0)
+    how = ("harder" if mean.estimate > 0 else "easier") if shown else "not shown to be harder or easier"
+    return f"Native texts were {how} than translated ones: {_percent(mean)}"
+
+
+def _percent(mean: Contrast) -> str:
+    return f"{mean.percent:+.1f} % ({100 * np.expm1(mean.low):+.1f} to {100 * np.expm1(mean.high):+.1f})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -88,19 +100,28 @@ class TranslationeseResult(Result):
         )
 
     def _lines(self) -> Iterator[str]:
-        state = "converged" if self.fit.converged else f"NOT CONVERGED ({self.fit.message})"
-        unknown = f"; {self.unknown_intents:,} intents of unknown origin" if self.unknown_intents else ""
-        yield f"Native - translated, nats: model {self.fit.model}, {state}; {self.fit.cells:,} cells{unknown}"
+        if not self.fit.converged:
+            yield f"NOT CONVERGED ({self.fit.message})"
+        yield f"{in_words(self.mean)} on average over {len(self.cells)} edition(s)."
 
-    def _notes(self) -> Iterator[str]:
+    def tables(self) -> list[Shown]:
+        """Return the differences by edition, and what they depend on."""
         mean = self.mean
-        yield (
+        notes = [
             f"Mean over {len(self.cells)} edition(s) {mean.estimate:+.4f}, standard error {mean.std_error:.4f}"
             f"{self._spread()}"
-        )
+        ]
         if len(self.whole):
-            yield f"Left whole, which biases the differences (native intents): {counted(self.whole)}"
-        yield f"[experiment:translationese|{self.fit.signature}]"
+            notes.append(f"Left whole, which biases the differences (native intents): {counted(self.whole)}")
+        unknown = f"; {self.unknown_intents:,} intents of unknown origin" if self.unknown_intents else ""
+        notes.append(f"Model {self.fit.model}; {self.fit.cells:,} cells{unknown}.")
+        caption = "Native less translated texts, nats, with 95 % intervals"
+        return [Shown(rounded(self.to_frame(), self.digits), "differences", caption, notes)]
+
+    @property
+    def signature(self) -> str:
+        """Everything the numbers depend on."""
+        return f"experiment:translationese|{self.fit.signature}"
 
     plot = Drawn("plot_translationese")
 
@@ -288,18 +309,19 @@ class TranslationeseByModel(Result):
         return pd.concat(tables, ignore_index=True)[columns]
 
     def _lines(self) -> Iterator[str]:
-        yield "Native - translated, nats, by language model and for lengths in characters"
+        best = next(reversed(self.results.values()))
+        yield f"{in_words(best.mean)} under {next(reversed(self.results))}, by lengths {_percent(self.lengths.mean)}."
 
-    def _table(self) -> pd.DataFrame:
+    def tables(self) -> list[Shown]:
         """Return differences and bits per character, one row per language model."""
         frame, values = self.to_frame(), ["bits_per_character", "difference", "std_error"]
         table = frame.pivot(index="lm", columns="edition", values=values)
         columns = [(value, name) for value in values for name in self.bits_per_character.index]
-        return rounded(table.loc[list(dict.fromkeys(frame["lm"])), columns], self.digits)
-
-    def _notes(self) -> Iterator[str]:
+        table = rounded(table.loc[list(dict.fromkeys(frame["lm"])), columns], self.digits)
         slopes = ", ".join(f"{edition} {slope:+.4f}" for edition, slope in self.slope.items())
-        yield f"Change with the bits per character of models, nats per bit: {slopes}"
+        notes = (f"Change with the bits per character of models, nats per bit: {slopes}",)
+        caption = "Native less translated texts, nats, by language model and for lengths in characters"
+        return [Shown(table, "differences", caption, notes, self.printing)]
 
     plot = Drawn("plot_translationese_by_model", lambda found: found.to_frame())
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, rounded
 from langdiff.base.seeds import seed_numbers
 from langdiff.errors import ConfigError, option, warns_caller
@@ -143,10 +142,6 @@ class Replicates(Result):
         yield f"Between seeds, a difficulty varies by {self.seed_sd:.4f} nats (root mean square of seed_sd)."
         numbers = "".join(f"|{name}:{value}" for name, value in self.numbers.items())
         yield f"[seeds:{', '.join(map(str, self.surprisals))}|model:{self.model}{numbers}]"
-
-    def summary(self) -> str:
-        """Format the table, with the spread between seeds."""
-        return "\n".join([*self._lines(), frame_text(self._table()), *self._notes()])
 
     def __repr__(self) -> str:
         """Return a one-line description with the numbers of seeds and editions."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Booleans, Floats
 from langdiff.corpora.edition_info import EditionInfo, languages_of
@@ -92,11 +91,10 @@ class LanguageSpread(Result):
                 f"{self.between_share_high:.0%})"
             )
 
-    def summary(self) -> str:
-        """Format the languages with several editions, and the spread within and between languages."""
-        table = self._table()
-        several = table[table["editions"] > 1]
-        return "\n".join([repr(self), frame_text(several), "", *self._notes()])
+    def _table(self) -> pd.DataFrame:
+        """Return the languages with several editions."""
+        table = super()._table()
+        return table[table["editions"] > 1]
 
     plot = Drawn("plot_within_languages")
 

@@ -1,6 +1,6 @@
 """Splits of documents with given shares of annotated and of other tokens; reading their tables."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import MISSING, Shown
 from langdiff.base.io import as_path, read_table
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
@@ -84,19 +84,21 @@ class DocumentSplit(Result):
     def _table(self) -> pd.DataFrame:
         return rounded(self.parts(), self.digits)
 
-    def _notes(self) -> Iterator[str]:
+    def tables(self) -> list[Shown]:
+        """Return the parts with errors of their shares, and tests that their documents have as much of everything."""
         errors = ", ".join(f"{name} {error:.2e}" for name, error in self.errors().items())
         tests = self.tests()
-        yield f"Mean squared errors of the shares: {errors}"
-        yield ""
-        yield "Welch's t-tests of counts per document"
-        yield frame_text(tests.round(4), index=False, na_rep="–")
-        if tests["p_value"].isna().any():
-            yield "–: no test, because a part has fewer than two documents (or all have equal counts)."
-
-    def summary(self) -> str:
-        """Return parts, errors and tests as text."""
-        return "\n".join([frame_text(self._table(), **self.printing), *self._notes()])
+        why = "–: no test, because a part has fewer than two documents (or all have equal counts)."
+        return [
+            Shown(self._table(), "parts", "", [f"Mean squared errors of the shares: {errors}"], self.printing),
+            Shown(
+                tests.round(4),
+                "tests",
+                "Welch's t-tests of counts per document",
+                [why] if tests["p_value"].isna().any() else [],
+                {"index": False, "na_rep": MISSING},
+            ),
+        ]
 
     def __repr__(self) -> str:
         """Return a line with the sizes of the parts and the error."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.result import Drawn, Result, drawing
 from langdiff.base.types import Integers
 from langdiff.errors import DataError
@@ -47,16 +46,13 @@ class ParallelismStatistics(Result):
         """Numbers of pairs by overlap in ten bins of width 0.1, the last closed; shape (10,)."""
         return np.bincount(self.pairs["bin"], minlength=N_BINS)
 
-    def summary(self) -> str:
-        """Return the table and the histogram as text."""
-        cells = zip(self.table["statistic"], self.table["value"], self.table["std"], strict=True)
-        rows = [
-            (str(name), f"{value:,g}" if np.isnan(std) else f"{value:.2f} ± {std:.2f}") for name, value, std in cells
-        ]
-        width = max(len(name) for name, _ in rows)
-        lines = [f"{name:<{width}}  {shown:>15}" for name, shown in rows]
-        counts = " ".join(map(str, self.histogram))
-        return "\n".join([*lines, f"pairs by overlap, in bins of 0.1: {counts}"])
+    def _table(self) -> pd.DataFrame:
+        cells = zip(self.table["value"], self.table["std"], strict=True)
+        shown = [f"{value:,g}" if np.isnan(std) else f"{value:.2f} ± {std:.2f}" for value, std in cells]
+        return pd.DataFrame({"value": shown}, index=self.table["statistic"].rename(None))
+
+    def _notes(self) -> Iterator[str]:
+        yield f"pairs by overlap, in bins of 0.1: {' '.join(map(str, self.histogram))}"
 
     plot = Drawn("plot_lexical_overlap", lambda statistics: {"": statistics.pairs})
 
@@ -228,10 +224,6 @@ class RankComparison(Result):
             f"{len(self.pairs)} pairs differ"
         )
         yield from (f"  {row.treatment} and {row.other}: p = {row.p_value:.2g}" for row in apart.itertuples())
-
-    def summary(self) -> str:
-        """Return the ranks, the tests and the pairs that differ as text."""
-        return "\n".join([frame_text(self._table(), **self.printing), *self._notes()])
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the ranks; see `langdiff.plots.plot_average_ranks`.

@@ -30,16 +30,26 @@ from langdiff.plots._axes import (
 )
 from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
 from langdiff.plots._rows import Color, Order, arrange, colours_of, in_columns, row_axes
+from langdiff.plots.systems import draw_cells
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import rank_set
 from langdiff.tables.rule import half_width
+from langdiff.tables.two_way import TwoWay
 
 APART = 0.6  # of the distance of rows, which the intervals of one edition take
 FOLLOWED = 25  # editions, of which `plot_line_follow` draws and names all
 CHANGING = 12  # of more, those that are drawn in colour and named
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
+
+
+def _crossed(source: Any) -> TwoWay | None:
+    """Return the levels of several systems in several languages; None of anything else."""
+    if isinstance(source, TwoWay):
+        return source
+    crossed = getattr(source, "columns", None) is not None and not isinstance(source, pd.DataFrame)
+    return source.two_way if crossed and source.converged and getattr(source, "split", True) else None
 
 
 @in_columns
@@ -59,9 +69,10 @@ def plot_difficulties(
 
     Parameters
     ----------
-    source : DifficultyFit, Effects, Series or DataFrame
+    source : DifficultyFit, Effects, Series, DataFrame or TwoWay
         Difficulties or other effects, as `langdiff.as_effects` takes them; points without bars where standard
-        errors are not known.
+        errors are not known. Of several systems, each language is a row, and each system has a marker; levels at chance
+        are arrows from their bounds.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure, as high as the number of editions needs.
     order : {"estimate", "name", "family"}
@@ -92,6 +103,8 @@ def plot_difficulties(
     ('de', 'difficulty (nats)')
     """
     source = opened(source)
+    if (two_way := _crossed(source)) is not None:
+        return draw_cells(two_way, ax, **style)
     effects = as_effects(source)
     rows = effects.to_frame().iloc[::-1]
     if rows.empty:

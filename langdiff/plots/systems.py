@@ -30,20 +30,28 @@ from langdiff.plots._axes import (
 )
 from langdiff.plots._names import shorten
 from langdiff.plots._places import spread
-from langdiff.plots._rows import FEW_ROWS
+from langdiff.plots._rows import FEW_ROWS, in_columns, row_axes
 from langdiff.tables.effects import Effects
+from langdiff.tables.two_way import TwoWay
 
 BINS = 30
 SHARE = 0.9  # of the left half that the longest bar takes
 GAP = 0.6  # between phenomena, in columns
 WIDTH = 0.5  # of a column's marks
+APART = 0.6  # of the distance of rows, which the markers of one language take
+ARROW = 0.07  # of the axis, the length of an arrow from a bound
 
 
 @takes("abilities", Effects, "abilities of systems and difficulties of items")
 @takes("items", pd.Series, "abilities of systems and difficulties of items")
 @takes("difficulties", Effects, "abilities of systems and difficulties of items")
 def plot_wright_map(
-    abilities: Effects, items: pd.Series, difficulties: Effects | None = None, ax: Axes | None = None
+    abilities: Effects,
+    items: pd.Series,
+    difficulties: Effects | None = None,
+    ax: Axes | None = None,
+    *,
+    bounds: pd.Series | None = None,
 ) -> Axes:
     """Draw difficulties of items as a histogram on the left, abilities with 95 % intervals on the right.
 
@@ -59,6 +67,8 @@ def plot_wright_map(
         Difficulties of groups of items, written at their heights.
     ax : Axes, optional
         Axes to draw on; by default those of a new figure.
+    bounds : Series, optional
+        Highest abilities of systems at chance, which are drawn as arrows without a point.
 
     Returns
     -------
@@ -96,7 +106,16 @@ def plot_wright_map(
         markersize=dot,
         elinewidth=dot / 4,
     )
-    _write(ax, 0.55, heights, [str(name) for name in rows.index], BLUE, x)
+    names = [str(name) for name in rows.index]
+    if bounds is not None and len(bounds):
+        low, high = ax.get_ylim()
+        places = np.linspace(0.06, 0.11, len(bounds)) if len(bounds) > 1 else np.array([0.08])
+        for place, end in zip(places, bounds, strict=True):
+            draw_bound(ax, (place, end), (place, end - ARROW * (high - low)), BLUE)
+        ax.set_ylim(min(low, bounds.min() - 1.2 * ARROW * (high - low)), high)
+        names, heights = [*names, *(f"< {name}" for name in bounds.index)], np.append(heights, bounds)
+        x = np.append(x, places)
+    _write(ax, 0.55, heights, names, BLUE, x)
     if difficulties is not None:
         groups = difficulties.to_frame()
         heights = groups["difficulty"].to_numpy()
@@ -105,6 +124,49 @@ def plot_wright_map(
     ax.set_xticks([-0.5, 0.5], [f"{len(items):,} items", f"{len(rows):,} systems"])
     ax.tick_params(axis="x", length=0)
     return finish(ax, "", "log odds", abilities.title, keep=["left"])
+
+
+@in_columns
+def draw_cells(two_way: TwoWay, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw levels with 95 % intervals, a row per language and a marker per system; bounds are arrows."""
+    cells, sign = two_way.to_frame(), -1 if two_way.system_scale.quantity == "ability" else 1
+    ends = np.array(two_way.cells._ends()) - float(two_way.levels.mean())
+    measured = cells.iloc[: len(two_way.levels)].assign(
+        low=np.min(sign * ends, axis=0), high=np.max(sign * ends, axis=0)
+    )
+    languages, systems = (two_way.leaderboard(of).index for of in ("languages", "systems"))
+    languages = languages[::sign]  # the ablest or the hardest on top
+    ax = row_axes(ax, languages)
+    rows = pd.Series(np.arange(len(languages)), languages)
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
+    dot = float(np.clip(0.4 * size_of(ax)[1] / len(rows) / len(systems) ** 0.5, 2.2, 6))
+    for number, system in enumerate(systems):
+        colour, up = SERIES[number % len(SERIES)], APART * ((len(systems) - 1) / 2 - number) / len(systems)
+        own = measured[measured.index.get_level_values("system") == system]
+        x = sign * own["level"].to_numpy()
+        y = rows[own.index.get_level_values("language")].to_numpy() + up
+        usual: dict[str, Any] = {"fmt": MARKERS[number % len(MARKERS)], "color": colour, "markersize": dot}
+        usual |= {"elinewidth": dot / 4, "markeredgewidth": 0, "label": str(system)}
+        ax.errorbar(x, y, xerr=np.array([x - own["low"], own["high"] - x]), **(usual | style))
+    low, high = ax.get_xlim()
+    bounded: Any = cells["low"].iloc[len(two_way.levels) :] if two_way.bounds is not None else {}
+    for (language, system), end in bounded.items():
+        number, at = list(systems).index(system), sign * end
+        y = rows[language] + APART * ((len(systems) - 1) / 2 - number) / len(systems)
+        draw_bound(ax, (at, y), (at - ARROW * (high - low), y), SERIES[number % len(SERIES)])
+        low = min(low, at - 1.2 * ARROW * (high - low))
+    ax.set_xlim(low, high)
+    label = "ability" if sign < 0 else "difficulty"
+    bounds = "" if two_way.bounds is None else "; arrows: bounds"
+    title = two_way.title if two_way.converged else f"{two_way.title}, NOT CONVERGED"
+    name = f"{label} ({two_way.scale.unit}), with 95 % interval{bounds}"
+    return finish(ax, name, title=title, keep=["bottom"], legend=True)
+
+
+def draw_bound(ax: Axes, at: tuple[float, float], to: tuple[float, float], colour: str) -> None:
+    """Draw an arrow from a bound to where the quantity may be, without a point."""
+    look = {"arrowstyle": "->", "color": colour, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", xy=to, xytext=at, arrowprops=look, annotation_clip=False)
 
 
 def _write(ax: Axes, at: float, heights: Floats, names: list[str], colour: str, ends: Floats) -> None:

@@ -184,8 +184,8 @@ def plot_metric_maps(
     return axes
 
 
-@takes("profile", "name tables", "the profile of a treebank")
-@takes("box", "name tables", "the profile of a treebank")
+@takes("profile", "name bins", "the profile of a treebank")
+@takes("box", "name bins", "the profile of a treebank")
 def plot_treebank_profile(
     profile: "TreebankProfile",
     metric: str = "size",
@@ -222,17 +222,17 @@ def plot_treebank_profile(
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> profile = SimpleNamespace(name="eng", tables={"length": pd.Series({1: 3, 2: 1})})
+    >>> profile = SimpleNamespace(name="eng", bins={"length": pd.Series({1: 3, 2: 1})})
     >>> axes = plot_treebank_profile(profile, "length")
     >>> axes.get_title(loc="left"), axes.get_ylabel()
     ('eng: length', 'words with children (%)')
     """
     draw = dict(zip(METRICS, (_draw_size, _draw_costs, _draw_costs, _draw_length), strict=True)).get(metric)
-    if draw is None or metric not in profile.tables:
+    if draw is None or metric not in profile.bins:
         raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
     ax = axes_of(ax, 6.4, 3.2)
     tables, others = (
-        {str(name): table for name, table in each.tables.items()} for each in (profile, profile if box is None else box)
+        {str(name): table for name, table in each.bins.items()} for each in (profile, profile if box is None else box)
     )
     xlabel, ylabel = draw(ax, tables[metric], others[metric], metric, style)
     return finish(ax, xlabel, ylabel, f"{profile.name}: {metric}")

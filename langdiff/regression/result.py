@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.audit import Audit
@@ -18,7 +18,7 @@ from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
 from langdiff.tables.contrasts import Contrast, Scale
-from langdiff.tables.edition_info import spread_notes
+from langdiff.tables.crossing import LEVELS, table_of
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.influences import Influence
 from langdiff.tables.pairs import Adjustment, Pairs
@@ -316,10 +316,11 @@ class DifficultyFit(Result):
         Returns
         -------
         DataFrame
-            Indexed by edition: ``difficulty``, ``std_error``, ``low`` and ``high`` (95 % interval), all
-            in nats; ``factor`` = exp(difficulty); ``percent`` = 100·(factor − 1), ``percent_std_error`` (to first
-            order, 100·factor·std_error), ``percent_low`` and ``percent_high``; ``rank``, 1 the hardest, and, where
-            errors are known, ``rank_low`` and ``rank_high``, the ends of the rank set; see `pairs`.
+            Indexed by edition; of several systems with ``language`` and ``system`` first. ``difficulty``,
+            ``std_error``, ``low`` and ``high`` (95 % interval), in nats; ``factor`` = exp(difficulty); ``percent`` =
+            100·(factor − 1), ``percent_std_error`` (to first order, 100·factor·std_error), ``percent_low`` and
+            ``percent_high``; ``rank``, 1 the hardest, and, where errors are known, ``rank_low`` and ``rank_high``, the
+            ends of the rank set; see `pairs`.
 
         Examples
         --------
@@ -330,9 +331,33 @@ class DifficultyFit(Result):
         """
         if len(self.difficulty) > MOST_COLUMNS and self.columns is not None:
             return self.two_way.to_frame()
-        return self.effects.to_frame()
+        frame = self.effects.to_frame()
+        if self.columns is not None:
+            for place, level in enumerate(LEVELS):
+                frame.insert(place, level, self.columns[level].reindex(frame.index))
+        return frame
+
+    between: ClassVar[str] = " "
+
+    @cached_property
+    def _made(self) -> Any:
+        """The table of difficulties, or of systems and languages."""
+        return table_of(self) if self.columns is None else self.two_way
 
     def _lines(self) -> Iterator[str]:
+        if self.columns is not None and not self.converged:
+            yield f"NOT CONVERGED ({self.message})"
+        else:
+            yield from self._made._lines()
+
+    def tables(self) -> list[Shown]:
+        """Return the difficulties, terms of the formula if there is one, and details of the fit."""
+        found = [] if self.columns is not None and not self.converged else self._made.tables()
+        if self.terms is not None:
+            found.append(Shown(self.terms.round(self.digits), "terms", "Terms of the formula, nats"))
+        return [*found, Shown(None, "details", "Details", tuple(self._details()))]
+
+    def _details(self) -> Iterator[str]:
         state = "converged" if self.converged else f"NOT CONVERGED ({self.message})"
         single = f" ({self.single_cell_intents:,} with one cell)" if self.single_cell_intents else ""
         how = f"{self.method}, restricted likelihood" if self.restricted else self.method
@@ -353,29 +378,6 @@ class DifficultyFit(Result):
         compared = self.compared if self.audit is None else None  # which the audit tells
         yield from (record.words for record in (self.sizes, self.dispersions, compared) if record is not None)
         yield from filter(None, [self.most_replaced])
-
-    def _table(self) -> pd.DataFrame:
-        return super()._table() if self.columns is None or not self.converged else self.two_way._table()
-
-    def _notes(self) -> Iterator[str]:
-        if self.columns is not None and self.converged:
-            yield from self.two_way._notes()
-        if self.terms is not None:
-            yield frame_text(self.terms.round(self.digits))
-
-    def summary(self, *, note_editions: bool = True) -> str:
-        """Return the result as text: description, table, notes and signature.
-
-        Parameters
-        ----------
-        note_editions : bool
-            Whether to set differences of languages beside those of two editions of one; see `langdiff.edition_spread`.
-        """
-        return self._blocks(self._edition_notes() if note_editions else ())
-
-    def _edition_notes(self) -> list[str]:
-        of_languages = self.converged and self.columns is None and self._units == "editions"
-        return spread_notes(self.difficulty, self.edition_info) if of_languages else []
 
     @property
     def variant(self) -> Variant:

@@ -144,7 +144,7 @@ def find_underserved(two_way: TwoWay, predictors: Predictors, formula: str, *, q
 
 
 def _check(two_way: TwoWay) -> None:
-    if two_way.additive:
+    if two_way.additive or two_way.bounds is not None:
         raise DataError("some columns are at chance, so that their levels are bounds: nothing is expected of them.")
     if not two_way.cells.known:
         raise DataError("the fit behind the levels did not converge.")

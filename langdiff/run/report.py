@@ -23,6 +23,7 @@ from langdiff.run.directory import JOBS
 from langdiff.run.html import html_table, inline_svg, percent, render_page, tables_of
 from langdiff.run.result import RunResult
 from langdiff.run.settings import SECTIONS
+from langdiff.tables.edition_info import spread_notes
 from langdiff.tables.pairs import rank_set
 from langdiff.tables.text_sources import names_left_out
 
@@ -80,6 +81,7 @@ def render_report(run: RunResult, figures: list[Figure], compared: "Table | None
     """Return the page as text."""
     compared = _compared(run) if compared is None else compared
     first, *further = compared.sentences()
+    fit = next(iter(run.fits.values()))
     return render_page(
         "report.html",
         run=run,
@@ -96,7 +98,7 @@ def render_report(run: RunResult, figures: list[Figure], compared: "Table | None
         sections=_sections(run),
         finding=" ".join((*compared.warnings, first)),
         further=" ".join(further),
-        of_editions=" ".join(next(iter(run.fits.values()))._edition_notes()),
+        of_editions=" ".join(spread_notes(fit.difficulty, fit.edition_info) if fit.converged else ()),
         correlations=list(run.correlations().itertuples()),
         left_out=names_left_out(run.left_out),
         most_faults=MOST_FAULTS,

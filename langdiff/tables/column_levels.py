@@ -130,6 +130,8 @@ class ColumnLevels:
     system_scale: Scale = field(default_factory=lambda: MEAN)
     additive: bool = False
     interacts: JointTest | None = None
+    bounds: pd.DataFrame | None = None
+    system_bounds: pd.Series | None = None
 
     def __post_init__(self) -> None:
         """Check shapes, and that all languages and systems are connected."""
@@ -147,8 +149,30 @@ class ColumnLevels:
         return self.cells.scale
 
     @cached_property
+    def _compared(self) -> Booleans:
+        """Which columns are of systems without bounds, of which languages are means, shape (P,)."""
+        guessed = set() if self.bounds is None else set(self.bounds["system"])
+        return np.asarray(~self.columns["system"].isin(guessed), dtype=bool)
+
+    @cached_property
     def _all(self) -> Projection:
-        return Projection(self.columns)
+        return Projection(self.columns[self._compared])
+
+    def _residual(self, rows: Floats) -> Floats:
+        """Return the interaction in rows of levels, (…, P) → (…, P).
+
+        With bounds it is a level less the mean of its language over systems without, less that of its system over
+        languages without, plus the mean over both.
+        """
+        if self.bounds is None:
+            return self._all.residual(rows)
+        languages = pd.Index(self._all.names("languages")).get_indexer(pd.Index(self.columns["language"]))
+        left = rows - self._all.means(rows[..., self._compared], "languages")[..., languages]
+        system, names = pd.factorize(self.columns["system"])
+        here = ~self.columns["language"].isin(self.bounds["language"]).to_numpy()
+        mean = np.equal.outer(system, np.arange(len(names))) * here[:, None]
+        found: Floats = left - (left @ (mean / mean.sum(axis=0)))[..., system]
+        return found
 
     @cached_property
     def languages(self) -> Effects:
@@ -172,7 +196,7 @@ class ColumnLevels:
                 f"the covariance of {len(self.levels):,} cells is not computed (most {MOST_COLUMNS:,}); flags() has "
                 "their estimates, errors and tests."
             )
-        return self.cells.linear(self._all.residual(np.eye(len(self.levels))).T, self._index, self.scale)
+        return self.cells.linear(self._residual(np.eye(len(self.levels))).T, self._index, self.scale)
 
     def _has_interaction(self) -> None:
         if self.additive:
@@ -200,9 +224,10 @@ class ColumnLevels:
                 raise ConfigError(f"{option('over')} and {option('weights')} are for means, not for one system.")
             return self._of_one(of)
         averaged = LEVELS[of == "languages"]  # the system, where languages are shown
-        keep, weight = _chosen(self.columns[averaged], averaged, over, weights)
-        whole = keep.all() and weight is None
-        part = self._all if whole else Projection(self.columns[keep], None if weight is None else weight[keep])
+        keep, weight = _chosen(self.columns[averaged][self._compared], averaged, over, weights)
+        whole, inside = keep.all() and weight is None, self.columns[self._compared]
+        part = self._all if whole else Projection(inside[keep], None if weight is None else weight[keep])
+        keep = np.isin(np.arange(len(self.columns)), np.flatnonzero(self._compared)[keep])
         names = pd.Index(part.names(of), name=of.removesuffix("s"))
         return self._make(part.weights(of), keep, names, self.scale if of == "languages" else self.system_scale)
 

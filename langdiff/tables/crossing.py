@@ -1,11 +1,17 @@
-"""Columns of crossed tables: one system in one language, named ``language@system``."""
+"""Columns of crossed tables: one system in one language, named ``language@system``; how their figures are printed."""
 
+import importlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from langdiff.base.cells import check_names
+from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, signed
 from langdiff.errors import DataError, listing
+from langdiff.tables.contrasts import Scale
 
 SIGN = "@"  # between language and system, so that names of either must not have it
 LEVELS = ("language", "system")
@@ -97,3 +103,113 @@ def columns_of_long(frame: pd.DataFrame, name: str, names: Iterable[object]) -> 
     if len(twice):
         raise DataError(f"{len(twice)} column(s) of several languages or systems: {listing(twice)}.")
     return known.loc[list(names)]
+
+
+def table_of(fit: Any) -> Any:
+    """Return `langdiff.table` of one fit or of effects, which few need, without a name in its sentences."""
+    made: Any = importlib.import_module("langdiff.tables.table")
+    return made.table(replace(fit, title="") if "title" in getattr(fit, "__dataclass_fields__", {}) else fit)
+
+
+def en(names: Iterable[object]) -> str:
+    """Return names as a sentence lists them.
+
+    Examples
+    --------
+    >>> en(["fin", "eng", "deu"])
+    'fin, eng and deu'
+    """
+    *most, last = map(str, names)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def digits_of(errors: pd.Series, unit: str) -> int:
+    """Return the digits at which the median standard error has two significant ones, of percent one.
+
+    Examples
+    --------
+    >>> digits_of(pd.Series([0.12, 0.15]), "log odds")
+    2
+    """
+    known = errors[errors > 0]
+    if known.empty:
+        return 1 if unit == "percent" else 2
+    one = -np.floor(np.log10(float(known.median())))
+    return int(np.clip(one, 1, 3) if unit == "percent" else np.clip(one + 1, 2, 4))
+
+
+def bound(low: float, high: float, digits: int) -> Cell:
+    """Return the one end that is known of a quantity.
+
+    Examples
+    --------
+    >>> bound(float("nan"), -2.41, 1).text
+    '< −2.4'
+    """
+    ends = [f"{sign} {signed(end, digits)}" for sign, end in ((">", low), ("<", high)) if np.isfinite(end)]
+    return Cell(ends[0] if ends else MISSING)
+
+
+def grid_of_board(board: pd.DataFrame, scale: Scale) -> Grid:
+    """Return a leaderboard as a grid: estimates with their errors, simultaneous intervals, and sets of ranks."""
+    percent = scale.unit == "nats"
+    unit = "percent" if percent else scale.unit
+    frame = board.assign(estimate=board[scale.quantity])
+    if percent:
+        factor = np.exp(frame["estimate"])
+        frame = frame.assign(std_error=100 * factor * frame["std_error"])
+        frame[["estimate", "low", "high"]] = 100 * np.expm1(frame[["estimate", "low", "high"]])
+    digits, lines = digits_of(frame["std_error"], unit), []
+    for name, row in frame.iterrows():
+        one = bound(row["low"], row["high"], digits)
+        ends = [signed(row[end], digits) if np.isfinite(row[end]) else MISSING for end in ("low", "high")]
+        measured = np.isfinite(row["estimate"])
+        ranks = row.get("ranks", row["rank"])
+        cells = (
+            _measured(row, digits) if measured else one,
+            Cell(" to ".join(ends) if measured else ""),
+            Cell(str(ranks) if measured else MISSING),
+        )
+        lines.append(Line("row", str(name), cells))
+    heads = [f"{scale.quantity}, {unit}", "interval", "ranks"]
+    return Grid([Column("", head) for head in heads], lines, "" if board.index.name is None else str(board.index.name))
+
+
+def grid_of_cells(cells: pd.DataFrame, languages: pd.Index, systems: pd.Index, *, sign: int, unit: str) -> Grid:
+    """Return cells of languages × systems as a grid; a sign of −1 turns difficulties into abilities."""
+    frame = cells.assign(estimate=sign * cells["estimate"])
+    low, high = (frame.get(end, pd.Series(np.nan, frame.index)) for end in ("low", "high"))
+    frame = frame.assign(low=low, high=high) if sign > 0 else frame.assign(low=-high, high=-low)
+    if unit == "percent":
+        frame["std_error"] = 100 * np.exp(frame["estimate"]) * frame["std_error"]
+        frame["estimate"] = 100 * np.expm1(frame["estimate"])
+    digits = digits_of(frame["std_error"], unit)
+    known: dict[Any, Cell] = {
+        key: _measured(row, digits) if np.isfinite(row["estimate"]) else bound(row["low"], row["high"], digits)
+        for key, row in frame.iterrows()
+    }
+    shown = [name for name in systems if any(system == name for _, system in known)]
+    lines = [
+        Line("row", str(language), tuple(known.get((language, name), Cell(MISSING)) for name in shown))
+        for language in languages
+    ]
+    return Grid([Column("", str(name)) for name in shown], lines, "language")
+
+
+def grid_of_contrasts(found: pd.DataFrame) -> Grid:
+    """Return contrasts of outcomes as a grid."""
+    digits = digits_of(found["std_error"], "log odds")
+    heads, lines = ["log odds", "interval", "p"], []
+    heads += ["points"] if "points" in found else []
+    for name, row in found.assign(estimate=found["log_odds"]).iterrows():
+        ends = " to ".join(signed(row[end], digits) for end in ("low", "high"))
+        cells = [_measured(row, digits), Cell(ends), Cell(f"{row['p']:.2g}")]
+        if "points" in found:
+            cells.append(Cell(signed(row["points"], 1), f"{row['points_std_error']:.1f}"))
+        lines.append(Line("row", str(name), tuple(cells)))
+    return Grid([Column("", head) for head in heads], lines, "contrast")
+
+
+def _measured(row: pd.Series, digits: int) -> Cell:
+    error = row["std_error"]
+    return Cell(signed(row["estimate"], digits), f"{error:.{digits}f}" if np.isfinite(error) else "")

@@ -1,6 +1,6 @@
 """Divisions of a multitext into parts for training, tuning and measuring, once or in several folds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -198,24 +198,17 @@ class Folds(Result):
         }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("fold")
 
-    def summary(self) -> str:
-        """Return the numbers of intents and groups in the folds, as text.
-
-        Returns
-        -------
-        str
-            One line.
-        """
+    def _lines(self) -> Iterator[str]:
         sizes = self.to_frame()
         ranges = ", ".join(f"{name} {_range(sizes[name])}" for name in ("train", "dev", "test"))
-        return (
+        yield (
             f"{len(self.parts)} folds of {self.group.nunique():,} groups ({self.group.name}): all "
             f"{len(self.multitext):,} intents are measured; each fold has {ranges} intents"
         )
 
     def __repr__(self) -> str:
-        """Return the text of `summary`."""
-        return f"Folds: {self.summary()}"
+        """Return the numbers of intents and groups in one line."""
+        return f"Folds: {next(self._lines())}"
 
 
 def _range(numbers: pd.Series) -> str:

@@ -288,8 +288,7 @@ def read_outcomes(
             on_error=on_error,
             trust=trust,
         )
-        usual = Path(str(logs.sources["file"].iloc[0])) if not isinstance(path, str | Path) else Path(path)
-        return logs.outcomes(chance=chance, repeats=repeats, name=name or usual.stem)
+        return logs.outcomes(chance=chance, repeats=repeats, name=name or "")
     if filter is not None:
         raise ConfigError("filter is for logs of evaluations; a table has one outcome.")
     roles: Roles = (item, language, system)

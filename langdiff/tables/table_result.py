@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, filled, line_width, markdown, signed
+from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, Shown, signed
 from langdiff.base.result import Drawn, Result
 from langdiff.tables.pairs import MOST_RANKED, rank_set
 
@@ -89,6 +89,7 @@ class Table(Result):
     label: str
     signature: str
 
+    between: ClassVar[str] = " "
     plot = Drawn("plot_forest")
 
     def to_frame(self) -> pd.DataFrame:
@@ -305,76 +306,23 @@ class Table(Result):
                 )
         return Grid(columns, [Line("row", name, tuple(cells)) for name, cells in rows.items()])
 
-    def text(self, width: int | None = None) -> str:
-        """Return warnings, sentences, the table and its notes; nothing is wider than `width`, but a single column.
+    def _lines(self) -> Iterator[str]:
+        yield from (f"{text}\n" for text in self.warnings)
+        yield from self.sentences()
 
-        Parameters
-        ----------
-        width : int, optional
-            Columns of a line: those of the terminal, at least 60; 80 where there is none.
-        """
-        width = line_width() if width is None else max(int(width), 40)
-        grid, further = self.grid(), self.contrast_grid()
-        blocks = [*(filled(text, width) for text in self.warnings)]
-        if sentences := self.sentences():
-            blocks.append(filled(" ".join(sentences), width))
-        blocks.append(grid.text(width))
-        if further is not None:
+    def tables(self) -> list[Shown]:
+        """Return the difficulties, and the contrasts if there are any."""
+        found = [Shown(self.grid(), "difficulties", self.caption, self.remarks)]
+        if (further := self.contrast_grid()) is not None:
             more = self.contrasts["row"].nunique() - MOST_CONTRASTS
-            blocks.append(further.text(width) + (f"\n  and {more:,} more, in contrasts" if more > 0 else ""))
-        notes = [*self.remarks]
-        if cut := grid.cut_names(width):
-            notes.append(f"Names in full: {'; '.join(cut)}.")
-        blocks.append("\n".join(filled(note, width) for note in notes))
-        if self.signature:
-            blocks.append(filled(f"[{self.signature}]", width))
-        return "\n\n".join(block for block in blocks if block)
-
-    def summary(self) -> str:
-        """Return the table as text; see `text`."""
-        return self.text()
+            caption = f"Contrasts, {self.unit}, with p adjusted for their number"
+            notes = (f"and {more:,} more, in contrasts",) if more > 0 else ()
+            found.append(Shown(further, "contrasts", caption, notes))
+        return found
 
     def __str__(self) -> str:
         """Return the table as text; see `text`."""
         return self.text()
-
-    def to_markdown(self) -> str:
-        """Return the sentences, the table, and its notes as a list."""
-        further = self.contrast_grid()
-        notes = [*map(markdown, self.remarks), *([f"`{self.signature.replace('`', ' ')}`"] if self.signature else [])]
-        parts = [*map(markdown, self.warnings), markdown(" ".join(self.sentences())), self.grid().markdown()]
-        parts += [] if further is None else [further.markdown()]
-        return "\n\n".join(filter(None, [*parts, "\n".join(f"* {note}" for note in notes)]))
-
-    def to_latex(self, **style: Any) -> str:
-        r"""Return a ``table`` with caption, label and notes, which needs the package booktabs alone.
-
-        Parameters
-        ----------
-        **style
-            ``caption`` and ``label``, in place of those of the table.
-        """
-        caption = str(style.get("caption") or self.caption or " ".join(self.sentences()))
-        label = str(style.get("label") or self.label or "tab:difficulties")
-        further = self.contrast_grid()
-        notes = [*self.remarks]
-        made = self.grid().latex(caption=caption, label=label, notes=notes)
-        if further is not None:
-            made += "\n" + further.latex(caption=f"Contrasts. {caption}", label=f"{label}-contrasts", notes=[])
-        return made
-
-    def to_html(self) -> str:
-        """Return the table with the sentences as its caption, and its notes."""
-        from html import escape
-
-        further = self.contrast_grid()
-        notes = "".join(f"<li>{escape(note)}</li>" for note in (*self.remarks, *self._signed()))
-        warned = "".join(f"<p><strong>{escape(text)}</strong></p>" for text in self.warnings)
-        more = "" if further is None else further.html("Contrasts")
-        return f"{warned}{self.grid().html(' '.join(self.sentences()))}{more}<ul class='notes'>{notes}</ul>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def __repr__(self) -> str:
         """Return how many rows and which fits it has, in one line."""

@@ -4,25 +4,27 @@ import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.result import Drawn, Result, rounded
+from langdiff.base.grids import Shown
+from langdiff.base.result import Drawn, Result
 from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
 from langdiff.tables.contrasts import Scale
-from langdiff.tables.crossing import LEVELS
+from langdiff.tables.crossing import LEVELS, en, grid_of_board, grid_of_cells, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
 from langdiff.tables.pairs import Adjustment, Pairs, rank_set
 from langdiff.tables.rule import ENOUGH, JointTest, falling
 from langdiff.tables.simultaneous import Family, number_of_draws
 
-MOST_SHOWN = 20  # names in a line of a summary
+MOST_SHOWN = 40  # languages of the tables of cells in a summary
+MOST_FLAGS = 20  # of them that a note names
 BLOCK = 256  # rows of weights at once
 MOST_DRAWS = 10_000  # of the largest statistic of the interaction
 
@@ -49,6 +51,11 @@ class TwoWay(ColumnLevels, Result):
         Whether the levels come from a fit without interaction, so that there is none to show.
     interacts : JointTest or None
         Test of the interaction that was made otherwise, such as by scores at the additive fit; None for that of levels.
+    bounds : DataFrame or None
+        Columns at chance, by name: ``language`` and ``system``; ``level_low`` and ``interaction_low``, the least levels
+        and interactions that their answers allow. Languages are then means over the other systems.
+    system_bounds : Series or None
+        Highest mean ability of each system with columns at chance, less that of all others.
 
     Raises
     ------
@@ -76,14 +83,14 @@ class TwoWay(ColumnLevels, Result):
     def _cells(self) -> Family:
         """The family of all cells of the interaction, in falling order."""
         self._has_interaction()
-        estimate, source = self._all.residual(self.levels.to_numpy(dtype=float)), self.cells.influence
+        estimate, source = self._residual(self.levels.to_numpy(dtype=float)), self.cells.influence
         order = falling(estimate, self.levels.index)
-        factor = self._all.residual(self._root)[:, order]
+        factor = self._residual(self._root)[:, order]
         error = np.sqrt(np.einsum("kp,kp->p", factor, factor))
         least = ROUNDING * np.sqrt(np.einsum("kp,kp->p", self._root, self._root))[order]
         drawn: Floats | None = factor
         if isinstance(source, Influence) and source.count < ENOUGH:
-            drawn = None if source.shape is None else self._all.residual(factor_of(source.shape))[:, order]
+            drawn = None if source.shape is None else self._residual(factor_of(source.shape))[:, order]
         elif isinstance(source, Influence):  # the order of units and their names change nothing
             drawn = factor[np.lexsort(np.round(factor[:, :3] / max(error.max(), ROUNDING), 8).T)]
         return Family(
@@ -105,7 +112,7 @@ class TwoWay(ColumnLevels, Result):
         for start in range(0, count, BLOCK):
             rows = np.zeros((min(BLOCK, count - start), count))
             rows[np.arange(len(rows)), start + np.arange(len(rows))] = 1.0
-            own[start : start + len(rows)] = source.freedom_along(self._all.residual(rows))
+            own[start : start + len(rows)] = source.freedom_along(self._residual(rows))
         return own
 
     @cached_property
@@ -134,9 +141,9 @@ class TwoWay(ColumnLevels, Result):
             effects = self.effects(name)
             rows[name] = *effects.test(), effects.largest_p()
         if not self.additive:
-            family, test = self._cells, self._test_cells()
+            family, test = self._cells, self.interacts or self._test_cells()
             of_family = family.adjusted(self._maxima) if family.size > 1 else family.p_value
-            rows["interaction"] = *(self.interacts or test), float(of_family.min())
+            rows["interaction"] = *test, float(of_family.min())
         elif self.interacts is not None:
             rows["interaction"] = *self.interacts, np.nan
         columns = [*JointTest._fields, "p_largest"]
@@ -146,7 +153,7 @@ class TwoWay(ColumnLevels, Result):
         """Test whether levels interact."""
         dummies, source = self._all.dummies, self.cells.influence
         count, df = len(self.levels), len(self.levels) - dummies.shape[1] + 1
-        estimate, residual = self._all.residual(self.levels.to_numpy(dtype=float)), self._all.residual
+        estimate, residual = self._residual(self.levels.to_numpy(dtype=float)), self._residual
         if isinstance(source, Influence):
             share = source.share if source.share.ndim == 1 else source.share.mean(axis=1)
             raw = None if source.raw is None else residual(source.raw)
@@ -172,7 +179,9 @@ class TwoWay(ColumnLevels, Result):
         DataFrame
             Indexed by ``language`` and ``system``, the hardest first: ``estimate``, ``std_error``, ``low`` and ``high``
             (simultaneous), for nats ``percent``; ``p`` of the cell by itself, ``p_adjusted`` (max-t), ``q``; and
-            ``flag``: ``"harder"``, ``"easier"`` (of scores ``"higher"``, ``"lower"``) or empty.
+            ``flag``: ``"harder"``, ``"easier"`` (of scores ``"higher"``, ``"lower"``) or empty. Where there are columns
+            at chance, their rows come last, with the end ``low`` alone, and all have a ``kind``: ``"measured"`` or
+            ``"bound"``.
 
         Raises
         ------
@@ -191,8 +200,9 @@ class TwoWay(ColumnLevels, Result):
         for name, value in (("q", q), ("level", level)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
                 raise ConfigError(f"{option(name)} must be between 0 and 1, got {value!r}.")
-        order = falling(self._all.residual(self.levels.to_numpy(dtype=float)), self.levels.index)
-        return flag_cells(self._cells, self._index[order], self.scale, q=q, level=level, maxima=self._maxima)
+        order = falling(self._residual(self.levels.to_numpy(dtype=float)), self.levels.index)
+        found = flag_cells(self._cells, self._index[order], self.scale, q=q, level=level, maxima=self._maxima)
+        return found if self.bounds is None else self._with_bounds(found, "interaction")
 
     def pairs(
         self,
@@ -252,7 +262,8 @@ class TwoWay(ColumnLevels, Result):
         DataFrame
             The best first (the least difficulty, or the highest ability): the estimate, ``std_error``, ``low`` and
             ``high`` (simultaneous), for nats ``percent``; ``rank`` and the ends ``rank_low`` and ``rank_high`` of its
-            set, also as text (``ranks``).
+            set, also as text (``ranks``). With `system_bounds`, these systems come last, with the end ``high`` alone;
+            all have a ``kind``, ``"measured"`` or ``"bound"``.
 
         Examples
         --------
@@ -261,8 +272,14 @@ class TwoWay(ColumnLevels, Result):
         >>> ld.fit(tables).two_way.leaderboard()["ranks"].tolist()
         ['1–2', '1–2']
         """
-        effects = self.effects(of, over=over, weights=weights)
-        return rank_best(effects)
+        board = rank_best(self.effects(of, over=over, weights=weights))
+        bounds = self.system_bounds
+        if of != "systems" or over is not None or weights is not None or bounds is None:
+            return board
+        rows = pd.DataFrame({"high": bounds, "kind": "bound"}).rename_axis("system")
+        ranks = dict.fromkeys(board.columns.intersection(["rank", "rank_low", "rank_high"]), "Int64")
+        found: pd.DataFrame = pd.concat([board.assign(kind="measured").astype(ranks), rows])
+        return found
 
     def underserved(self, predictors: pd.DataFrame | Sequence[pd.DataFrame], formula: str, *, q: float = 0.05) -> Any:
         """Find languages, and cells, that are served worse than predictors suggest.
@@ -316,33 +333,86 @@ class TwoWay(ColumnLevels, Result):
         -------
         DataFrame
             Indexed by ``language`` and ``system``: ``level``, centred, with its ``std_error``; and its parts:
-            ``language_effect``, ``system_effect`` (both difficulties) and ``interaction``.
+            ``language_effect``, ``system_effect`` (both difficulties) and ``interaction``. Where there are columns at
+            chance, their rows come last, with the end ``low`` alone, and all have a ``kind``: ``"measured"`` or
+            ``"bound"``.
         """
         levels = self.levels.to_numpy(dtype=float)
         levels = levels - levels.mean()
         error = self.cells.std_error.to_numpy()
         frame = pd.DataFrame({"level": levels, "std_error": error}, index=self._index)
         for of in get_args(Of):
-            found = dict(zip(self._all.names(of), self._all.means(levels, of), strict=True))
+            found = dict(zip(self._all.names(of), self._all.means(levels[self._compared], of), strict=True))
             frame[f"{of[:-1]}_effect"] = self.columns[of[:-1]].map(found).to_numpy()
-        frame["interaction"] = np.nan if self.additive else self._all.residual(levels)
-        return frame
+        frame["interaction"] = np.nan if self.additive else self._residual(levels)
+        centre = float(self.levels.mean())
+        return frame if self.bounds is None else self._with_bounds(frame, "level", centre)
 
-    plot = Drawn("plot_difficulties", lambda two_way: two_way.languages)
+    def _with_bounds(self, measured: pd.DataFrame, of: str, centre: float = 0.0) -> pd.DataFrame:
+        """Return a frame of cells with those at chance below, of which one end is known."""
+        cells: Any = self.bounds
+        rows = pd.DataFrame(
+            {"low": cells[f"{of}_low"].to_numpy() - centre}, pd.MultiIndex.from_frame(cells[list(LEVELS)])
+        )
+        if "flag" in measured:
+            rows["flag"] = np.where(rows["low"] > 0, FLAGS["hardest"][0], "")
+        found: pd.DataFrame = pd.concat([measured.assign(kind="measured"), rows.assign(kind="bound")])
+        return found
+
+    plot = Drawn("plot_difficulties")
+    between: ClassVar[str] = " "
 
     def _lines(self) -> Iterator[str]:
-        yield repr(self)
-        yield from self.words_of_tests()
+        if len(self.systems.estimate) > 1:
+            yield from table_of(self.systems).sentences()
+        for name, high in {} if self.system_bounds is None else self.system_bounds.items():
+            if high < 0:
+                others = en(self.systems.estimate.index)
+                yield f"{name} is behind the mean of {others} by at least {-high:.2f} {self.scale.unit}."
 
-    def words_of_tests(self) -> Iterator[str]:
-        """Yield a line for each test: the joint test, and the largest effect."""
-        for *test, largest, name in self.test().assign(name=lambda frame: frame.index).itertuples(index=False):
-            yield f"{name}: {JointTest(*test).words}" + (
-                f"; largest effect p = {largest:.2g}" if largest == largest else ""
-            )
+    def tables(self) -> list[Shown]:
+        """Return leaderboards of systems and languages, the levels, and the interaction."""
+        if self.columns["system"].nunique() == 1:
+            return [self._board("languages")]
+        found = [self._board(of) for of in ("systems", "languages") if self.columns[of[:-1]].nunique() > 1]
+        cells, sign = self.to_frame(), -1 if self._abler else 1
+        unit = "percent" if self.scale.unit == "nats" else self.scale.unit
+        what = self.system_scale.quantity.replace("_", " ").capitalize()
+        order = [self.leaderboard(of).index for of in ("languages", "systems")]
+        if self.columns["language"].nunique() == 1 or len(order[0]) > MOST_SHOWN:
+            return found
+        level = grid_of_cells(cells.rename(columns={"level": "estimate"}), *order, sign=sign, unit=unit)
+        found.insert(1, Shown(level, "levels", f"{what} of each system in each language, {unit} ± standard error"))
+        if self.additive:
+            test = () if self.interacts is None else (f"Interaction: {self.interacts.words}.",)
+            return [*found, Shown(name="interaction", notes=("No interaction, since the fit is additive.", *test))]
+        caption = f"Interaction, {unit} ± standard error: {what.lower()} beyond language and system"
+        grid = grid_of_cells(self.flags(), *order, sign=sign, unit=unit)
+        return [*found, Shown(grid, "interaction", caption, tuple(self._of_interaction()))]
 
-    def _table(self) -> pd.DataFrame:
-        return rounded(self.leaderboard(), self.digits)
+    @property
+    def _abler(self) -> bool:
+        """Whether higher levels are shown as better ones."""
+        return self.system_scale.quantity == "ability"
+
+    def _board(self, of: str) -> Shown:
+        effects = self.effects(of)
+        what = f"{effects.scale.quantity.replace('_', ' ').capitalize()} of {of}"
+        together = "intervals and ranks hold together (95 %)" if effects.known else "errors are not known"
+        notes = [f"{of.capitalize()}: {JointTest(*self.test().loc[of].iloc[:-1]).words}."]
+        notes += [self.cells.words] if of == "systems" and self.cells.words else []
+        grid = grid_of_board(self.leaderboard(of), effects.scale)
+        return Shown(grid, of, f"{what} ± standard error; {together}", notes)
+
+    def _of_interaction(self) -> Iterator[str]:
+        yield f"Interaction: {JointTest(*self.test().loc['interaction'].iloc[:-1]).words}."
+        flags = self.flags()
+        found = flags[flags["flag"] != ""]
+        named = [f"{cell[0]} under {cell[1]} ({flag})" for cell, flag in zip(found.index, found["flag"], strict=True)]
+        some = f": {', '.join(named[:MOST_FLAGS])}{', …' if len(named) > MOST_FLAGS else ''}" if named else ""
+        yield f"Cells flagged at a rate of false discoveries of 5 %: {len(found):,} of {len(flags):,}{some}."
+        if self.bounds is not None:
+            yield "Bounds of the interaction hold together (95 %)."
 
     @property
     def converged(self) -> bool:
@@ -358,23 +428,6 @@ class TwoWay(ColumnLevels, Result):
     def signature(self) -> str:
         """Everything the levels depend on."""
         return self.cells.signature
-
-    def _notes(self) -> Iterator[str]:
-        if self.cells.words:
-            yield self.cells.words
-        board = self.leaderboard("languages")
-        shown = [f"{name} {row['ranks'] if 'ranks' in board else row['rank']}" for name, row in board.iterrows()]
-        if len(shown) > MOST_SHOWN:
-            shown = [*shown[: MOST_SHOWN // 2], "…", *shown[-MOST_SHOWN // 2 :]]
-        yield f"Languages, the best served first, with sets of ranks: {', '.join(shown)}"
-        if self.additive:
-            yield "No interaction, since the fit is additive"
-            return
-        flags = self.flags()
-        found = flags[flags["flag"] != ""]
-        named = [f"{cell[0]} under {cell[1]} ({flag})" for cell, flag in zip(found.index, found["flag"], strict=True)]
-        some = f": {', '.join(named[:MOST_SHOWN])}{', …' if len(named) > MOST_SHOWN else ''}" if named else ""
-        yield f"Cells flagged at a rate of false discoveries of 5 %: {len(found):,} of {len(flags):,}{some}"
 
     def __repr__(self) -> str:
         """Return the numbers of languages, systems and columns in one line."""

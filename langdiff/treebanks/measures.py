@@ -10,7 +10,6 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
@@ -470,10 +469,6 @@ class TreebankMeasures(Result):
     def _notes(self) -> Iterator[str]:
         punctuation = {None: "hpe", True: "yes", False: "no"}[self.punctuation]
         yield f"[hpe_over:{self.over}|punctuation:{punctuation}]"
-
-    def summary(self) -> str:
-        """Return the table as text, with the units of head-POS entropy and the treatment of punctuation."""
-        return "\n".join([frame_text(self._table()), *self._notes()])
 
     def __repr__(self) -> str:
         """Return a line with the numbers of treebanks and words."""

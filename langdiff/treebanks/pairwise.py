@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.seeds import generator
@@ -202,14 +202,14 @@ class TreebankComparison(Result):
             )
             yield "a treebank and on the length of its sentences: compare equal ones (equalize), of one language."
 
-    def summary(self) -> str:
-        """Return the mean divergences, the noise, the sizes and the settings as text."""
-        lines = [*self._lines(), "", frame_text(self._table(), index_names=False)]
+    def tables(self) -> list[Shown]:
+        """Return the mean divergences, the noise and the sizes."""
+        plain = {"index_names": False}
+        found = [Shown(self._table(), "divergence", printing=plain)]
         if self.noise["mean"].notna().all():
-            lines += ["", "The same between random halves of one treebank; differences below mean nothing"]
-            lines.append(frame_text(self.noise.T[list(self.profiles)].round(4)))
-        lines += ["", frame_text(self.sizes().round(4), index_names=False), "", *self._notes(), *self._signed()]
-        return "\n".join(lines)
+            caption = "The same between random halves of one treebank; differences below mean nothing"
+            found.append(Shown(self.noise.T[list(self.profiles)].round(4), "noise", caption))
+        return [*found, Shown(self.sizes().round(4), "sizes", "Sizes", tuple(self._notes()), plain)]
 
     plot = Drawn("plot_divergences")
 

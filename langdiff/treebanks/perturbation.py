@@ -12,7 +12,7 @@ import pandas as pd
 import langdiff
 from langdiff import __version__
 from langdiff.base.archives import COMPRESSED
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.io import as_path
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
@@ -155,10 +155,10 @@ class PerturbationCurve(Result):
         wide = self.to_frame().pivot(index=["kind", "rate"], columns="metric", values="divergence")
         return rounded(wide[list(self.noise.index)], self.digits)
 
-    def summary(self) -> str:
-        """Return the mean divergences as text: one row per kind and rate, one column per metric."""
-        noise = frame_text(self.noise.round(4).to_frame("halves").T)
-        return "\n".join([*self._lines(), frame_text(self._table()), "", noise, *self._signed()])
+    def tables(self) -> list[Shown]:
+        """Return the mean divergences, one row per kind and rate, and those of random halves."""
+        halves = self.noise.round(4).to_frame("halves").T
+        return [Shown(self._table(), "divergence"), Shown(halves, "noise", "Random halves of the treebank")]
 
     plot = Drawn("plot_perturbation")
 

@@ -39,7 +39,7 @@ class TreebankProfile(Result):
         ``sentences``, ``words``, ``leaves``, ``chains`` (words with children), ``relations``,
         ``depth_keys`` (distinct, at each depth apart), ``mean_size_bin``, ``left_out`` (sentences that are not
         trees).
-    tables : mapping from metric to Series
+    bins : mapping from metric to Series
         Counts of bins. ``size``: sentences by ``depth`` (bin of the mean depth of leaves) and ``length`` (words);
         ``depth``: leaves and ``width``: chains, by ``cost`` (lower edge of the bin, in decimal digits; inf is
         probability 0); ``length``: chains by ``children``; ``matrix``: pairs of children by relation of the
@@ -54,7 +54,7 @@ class TreebankProfile(Result):
 
     name: str
     sizes: pd.Series
-    tables: dict[Metric, pd.Series]
+    bins: dict[Metric, pd.Series]
     mean_depth: pd.Series
     cooccurrences: pd.Series
     settings: SimilaritySettings
@@ -63,7 +63,7 @@ class TreebankProfile(Result):
         """Return one row per metric and bin: ``treebank``, ``metric``, ``bin`` (parts joined by a blank), ``count``."""
         rows = [
             (self.name, metric, " ".join(map(str, place)) if isinstance(place, tuple) else f"{place:g}", count)
-            for metric, table in self.tables.items()
+            for metric, table in self.bins.items()
             for place, count in table.items()
         ]
         return pd.DataFrame(rows, columns=["treebank", "metric", "bin", "count"])
@@ -104,10 +104,6 @@ class TreebankProfile(Result):
     def _notes(self) -> Iterator[str]:
         yield f"[{self.settings.signature}]"
 
-    def summary(self) -> str:
-        """Return the sizes and the settings as text."""
-        return "\n".join([self.sizes.to_string(), *self._notes()])
-
     plot = Drawn("plot_treebank_profile")
 
     def __repr__(self) -> str:
@@ -123,7 +119,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
     >>> from langdiff.treebanks.conllu import Tree
     >>> tree = Tree(("dogs", "bark", "."), ("NOUN", "VERB", "PUNCT"), (2, 0, 2), ("nsubj", "root", "punct"))
     >>> profile = profile_treebank(Treebank.from_trees([tree], name="eng"))
-    >>> profile.tables["size"].to_dict(), profile.tables["matrix"].to_dict()
+    >>> profile.bins["size"].to_dict(), profile.bins["matrix"].to_dict()
     ({(1, 3): 1}, {('root', 'nsubj', 'punct'): 1})
     >>> profile.matrix("root")
     later     nsubj  punct
@@ -151,7 +147,7 @@ def profile_treebank(treebank: Treebank, settings: SimilaritySettings | None = N
     return TreebankProfile(
         name=treebank.name,
         sizes=pd.Series(sizes, name=treebank.name, dtype=object),
-        tables={metric: _labelled(counted[metric], metric, treebank) for metric in METRICS},
+        bins={metric: _labelled(counted[metric], metric, treebank) for metric in METRICS},
         mean_depth=pd.Series(mean_depths(treebank))
         .groupby(pd.Index(treebank.lengths, name="length"))
         .mean()

@@ -21,7 +21,7 @@ def test_several_tables_are_fitted_together(langdiff, two, tmp_path):
     fit = ld.fit({path.stem: ld.read_surprisals(path) for path in two})
     saved = ld.read(tmp_path / "both.json")
     pd.testing.assert_series_equal(saved.difficulty, fit.difficulty)
-    assert "Languages, the best served first" in done.out
+    assert "Difficulty of languages" in done.out
     assert f"[{fit.signature}]" in done.out.replace("\n", "")
 
 

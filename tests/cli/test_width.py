@@ -1,4 +1,4 @@
-"""What commands print in a pipe fits 80 columns; only a single word, such as a path or an address, is longer."""
+"""What commands print on a terminal of 80 columns fits; only a single word, such as a path or an address, is longer."""
 
 import shlex
 import unicodedata
@@ -148,7 +148,7 @@ doctor
 @pytest.mark.parametrize("command", COMMANDS)
 def test_tables_fit_80_columns(langdiff, folder, monkeypatch, command):
     monkeypatch.chdir(folder)
-    done = langdiff(*shlex.split(command), columns=None).good
+    done = langdiff(*shlex.split(command), columns=80).good
     assert len(done.out.splitlines()) > 0 or "--out" in command
     assert too_long(done.out) == []
 

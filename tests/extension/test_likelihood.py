@@ -126,7 +126,7 @@ def test_settings_are_in_signature_and_file(tmp_path):
     outcomes, _ = drawn(0.25)
     fit = ld.fit_outcomes(outcomes, model=Guessing(0.2), errors="sandwich")
     assert fit.signature.startswith("model:guessing(level=0.2)|errors:robust|")
-    assert fit.summary().startswith("Model guessing of choices, converged")
+    assert "Model guessing, converged" in fit.summary()
     fit.save(tmp_path / "fit.json")
     back = ld.read(tmp_path / "fit.json")
     assert back.structure.likelihood == Guessing(0.2)

@@ -60,7 +60,7 @@ def test_it_is_shown():
         "",
         "[lengths]",
     ]
-    assert "<td>12.3456</td>" in LENGTHS._repr_html_()
+    assert '<td class="number">12.3456</td>' in LENGTHS._repr_html_()
     assert "12.3456" in LENGTHS.to_latex()
 
 

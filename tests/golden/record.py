@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-import langdiff as ld
 from langdiff.errors import LangdiffWarning
 
 FILE = Path(__file__).parent / "numbers.json"
@@ -58,8 +57,7 @@ def texts(result: Any) -> Values:
     """Return what a result prints: its repr, its summary and its signature, of those that it has."""
     found = {"repr": repr(result)}
     if hasattr(result, "summary"):
-        noted = {"note_editions": False} if isinstance(result, ld.DifficultyFit) else {}
-        found["summary"] = result.summary(**noted).split("\n")
+        found["summary"] = result.summary().split("\n")
     if isinstance(getattr(result, "signature", None), str):
         found["signature"] = result.signature
     return found

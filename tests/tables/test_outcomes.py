@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import langdiff as ld
-from langdiff.errors import DataError
+from langdiff.errors import DataError, LangdiffWarning
 from tests.helpers import refused
 
 NAN = float("nan")
@@ -152,6 +152,22 @@ def lm_eval(folder, model, task, rows):
 def sample(doc_id, value, *, doc_hash="h", metrics=("acc",), **more):
     row = {"doc_id": doc_id, "doc_hash": f"{doc_hash}{doc_id}", "filter": "none", "metrics": list(metrics)}
     return row | dict.fromkeys(metrics, value) | more
+
+
+@pytest.mark.filterwarnings("ignore:.*all are taken as scores")
+def test_metrics_that_are_scores(tmp_path):
+    for model, shift in (("small", 0.0), ("large", 0.1)):
+        values = [round(0.03 * i + shift, 3) for i in range(20)]
+        lm_eval(tmp_path, model, "qa", [sample(i, value, metrics=("f1",)) for i, value in enumerate(values)])
+    found = ld.read_outcomes(tmp_path)
+    assert found.scores.loc["qa/3"].to_dict() == pytest.approx({"small": 0.09, "large": 0.19})
+    logs = ld.read_logs(tmp_path)
+    logs.write(tmp_path / "answers.parquet")
+    pd.testing.assert_frame_equal(ld.read_outcomes(tmp_path / "answers.parquet").scores, found.scores, check_like=True)
+    lm_eval(tmp_path, "small", "qa", [sample(i, 0.5 if i == 7 else 1.0, metrics=("f1",)) for i in range(40)])
+    (tmp_path / "large" / "samples_qa_2025-01-02T03-04-05.678901.jsonl").unlink()
+    with pytest.warns(LangdiffWarning, match=r"1 of 40 values of 'f1' are neither .* 0.5 \(.*line 8\)"):
+        ld.read_outcomes(tmp_path / "small")
 
 
 def test_samples_of_lm_eval(tmp_path):

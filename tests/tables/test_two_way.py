@@ -183,7 +183,7 @@ def test_an_additive_fit_has_no_interaction_but_a_test_of_it_by_scores():
     test = JointTest("sign flips", 2.5, 6, float("nan"), 0.04, 4096)
     tested = make(additive=True, interacts=test)
     assert tested.test().loc["interaction", ["by", "p", "flips"]].tolist() == ["sign flips", 0.04, 4096]
-    assert f"interaction: {test.words}" in tested.summary().splitlines()
+    assert f"Interaction: {test.words}." in tested.summary().splitlines()
 
 
 def test_a_factor_gives_its_covariance():

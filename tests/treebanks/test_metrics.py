@@ -24,7 +24,7 @@ def bank(trees, name="corpus"):
 
 
 def table(profile, metric):
-    return {key: int(count) for key, count in profile.tables[metric].items()}
+    return {key: int(count) for key, count in profile.bins[metric].items()}
 
 
 @pytest.fixture

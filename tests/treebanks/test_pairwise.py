@@ -120,7 +120,7 @@ def test_size_bin():
     # 5/3 is bin 3 and 1 is bin 2 of halves in both corpora, so nothing changes; of 2 all are in bin 1
     assert apart("size", size_bin=0.5) == pytest.approx(0.313889, abs=SIX_DECIMALS)
     profile = compare(settings=SimilaritySettings(size_bin=0.5)).profiles["A"]
-    assert set(profile.tables["size"].index) == {(3, 6), (2, 2)}
+    assert set(profile.bins["size"].index) == {(3, 6), (2, 2)}
 
 
 def test_rescale_divides_by_the_largest():

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS
 from langdiff.corpora.alignment.lengths import NOTED, WARNED
@@ -237,18 +238,21 @@ class Alignment(Result):
     def _tables(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         return self.repeats, self.copies, self.cells
 
-    def summary(self) -> str:
-        """Return the findings as text, the worst edition first, one line per passage."""
-        lines = [self.headline()]
+    def _lines(self) -> Iterator[str]:
+        yield self.headline()
         if majority := self.options.get("majority", ""):
-            lines.append(majority)
+            yield majority
+
+    def tables(self) -> list[Shown]:
+        """Return the passages, and the findings as lines, the worst edition first."""
+        found = [Shown(self._table(), "passages", printing=self.printing)] if len(self.passages) else []
         order = self.editions.sort_values("worst", ascending=False, kind="stable").index
-        for edition in order:
-            if found := list(self.findings(str(edition))):
-                lines += ["", f"{edition} ({self._about(str(edition))})", *(f"  {line}" for line in found)]
+        for edition in map(str, order):
+            if lines := [f"  {line}" for line in self.findings(edition)]:
+                found.append(Shown(notes=(f"{edition} ({self._about(edition)})", *lines)))
         if notes := [f"  {line}" for line in _copied(self.copies)]:
-            lines += ["", "Equal texts of two editions (which was copied is not known)", *notes]
-        return "\n".join(lines)
+            found.append(Shown(notes=("Equal texts of two editions (which was copied is not known)", *notes)))
+        return found
 
     def findings(self, edition: str) -> Iterator[str]:
         """Yield what was found in an edition, one line each.
@@ -293,9 +297,6 @@ class Alignment(Result):
 
     def _n_texts(self, edition: str) -> int:
         return int(self.editions["intents"].to_dict()[edition])
-
-    def _lines(self) -> Iterable[str]:
-        yield self.headline()
 
     def _table(self) -> pd.DataFrame:
         return self.passages[["edition", "kind", "says", "gain"]].round({"gain": 1})

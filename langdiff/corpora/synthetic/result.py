@@ -9,7 +9,6 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator
 from langdiff.corpora.frame import read_frame
@@ -92,10 +91,6 @@ class SyntheticMultitext(Result):
         low, high = own.quantile([0.05, 0.95])
         yield f"Synthetic {self.multitext!r}"
         yield f"Information of intents: mean {own.mean():.1f} bits, 90 % between {low:.1f} and {high:.1f}"
-
-    def summary(self) -> str:
-        """Return the size and the true difficulties of the languages as text."""
-        return "\n".join([*self._lines(), frame_text(self._table())])
 
     def __repr__(self) -> str:
         """Return the size and the range of the difficulties in one line."""

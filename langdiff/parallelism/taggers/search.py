@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.io import write_text
 from langdiff.base.result import Result
 from langdiff.base.seeds import generator, seed_number
@@ -130,10 +129,6 @@ class TaggerSearch(Result):
     trials: pd.DataFrame
     best: Tagger
     seed: int
-
-    def summary(self) -> str:
-        """Return the trials as text, the best one named first."""
-        return f"{self!r}\n{frame_text(self._table(), **self.printing)}"
 
     def save(self, directory: str | Path) -> None:
         """Write the best tagger, which `langdiff.read` reads, and the trials in ``trials.csv``.

@@ -152,10 +152,6 @@ class Tagger(Result):
         if self.unknown_share is not None:
             yield f"{self.unknown_share:.1%} of the words have no vector"
 
-    def summary(self) -> str:
-        """Return the kind of tagger, the length of its training and its scores on the validation part as text."""
-        return "\n".join([*self._lines(), *self._notes()])
-
     plot = Drawn("plot_tagger_training", lambda tagger: tagger.history)
 
     def save(self, directory: str | Path) -> None:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result
 from langdiff.base.tolerances import ROUNDING
 from langdiff.base.types import Booleans, Floats, Integers
@@ -352,11 +352,14 @@ class Generalizability(Result):
         ]
         return pd.DataFrame(rows)
 
-    def summary(self) -> str:
-        """Format the components, the design table and the number of intents for a reliability of .95."""
+    def tables(self) -> list[Shown]:
+        """Return the components, the design table and the number of intents for a reliability of .95."""
         number = f"Reliability {USUAL_RELIABILITY:g} takes {self.intents_for(USUAL_RELIABILITY)!r}."
-        table = frame_text(self.design().round(4), index=False)
-        return f"{self!r}\n{frame_text(self.frame.round(4))}\n\n{table}\n\n{number}"
+        caption = "Reliability and standard error by number of intents and seeds"
+        return [
+            Shown(self.frame.round(4), "components"),
+            Shown(self.design().round(4), "design", caption, (number,), {"index": False}),
+        ]
 
     def __repr__(self) -> str:
         """Return a one-line description with G."""

@@ -25,6 +25,8 @@ ROUNDS = 3  # of exchanging each intent for a better one
 FEWEST_EDITIONS = 3  # to choose on, and to judge on: a correlation needs them
 RANDOM_FORMS = 500
 
+FIRST = 10  # intents that a summary shows
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ShortForm(Result):
@@ -58,6 +60,13 @@ class ShortForm(Result):
         """Return one row per intent: its name as ``intent``."""
         return pd.DataFrame({"intent": self.intents})
 
+    def _table(self) -> pd.DataFrame:
+        return self.to_frame().head(FIRST)
+
+    def _notes(self) -> Iterator[str]:
+        if len(self.intents) > FIRST:
+            yield f"The first {FIRST} of {len(self.intents):,} intents."
+
     def _lines(self) -> Iterator[str]:
         low, high = self.random["correlation"].quantile([0.05, 0.95])
         yield repr(self)
@@ -66,10 +75,6 @@ class ShortForm(Result):
             f"(90 % from {low:.3f} to {high:.3f}), error {self.random['error'].mean():.4f} nats"
         )
         yield f"share of all bits: {100 * self.bits_share:.1f} %"
-
-    def summary(self) -> str:
-        """Format the accuracy of the form compared with random choices."""
-        return "\n".join(self._lines())
 
     def __repr__(self) -> str:
         """Return a one-line description with the correlation and the error."""

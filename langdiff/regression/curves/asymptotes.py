@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
@@ -152,10 +151,6 @@ class Asymptotes(Result):
         for edition, why in self.frame.loc[self.frame["reason"].ne(""), "reason"].items():
             yield f"{edition}: {why}"
         yield f"[form:{self.form}|misfit:{self.misfit:.2e}]"
-
-    def summary(self) -> str:
-        """Format the exponent and the floors, with the caution that they are extrapolated."""
-        return "\n".join([*self._lines(), frame_text(self._table()), *self._notes()])
 
     def __repr__(self) -> str:
         """Return a one-line description."""

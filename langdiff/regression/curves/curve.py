@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import false_discovery_control, rankdata
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result, drawing, rounded
 from langdiff.base.seeds import generator
 from langdiff.base.types import Booleans, Floats, Integers
@@ -503,11 +503,6 @@ class DifficultyCurve(Result):
         )
         return frame[found.observed].sort_values("p", kind="stable").reset_index(drop=True)
 
-    def _lines(self) -> Iterator[str]:
-        yield repr(self)
-        yield ""
-        yield f"Difficulty in percent by {self.axis} of the training{' data' * (self.axis == 'size')}"
-
     def _table(self) -> pd.DataFrame:
         hardest = self.effects(self.sizes[-1]).to_frame().index
         return rounded((100 * self.difficulty.apply(np.expm1)).loc[hardest], self.digits)
@@ -525,16 +520,16 @@ class DifficultyCurve(Result):
             f"of editions change places at a false discovery rate of 5 % ({len(changes):,} do in the estimates)."
         )
 
-    def summary(self) -> str:
-        """Format difficulties by size, the correlations between sizes and the pairs that change places."""
+    def tables(self) -> list[Shown]:
+        """Return difficulties by size, the correlations between sizes and the pairs that change places."""
         errors, *changes = self._notes()
-        if not changes:
-            return "\n".join([*self._lines(), frame_text(self._table()), errors, f"[{self.signature}]"])
-        alike = frame_text(self.correlations().set_index(["size", "other"]).round(3))
-        return (
-            "\n".join([*self._lines(), frame_text(self._table()), errors])
-            + f"\n\nCorrelations between {self.axis}s, with 95 % intervals\n{alike}\n\n{changes[0]}\n[{self.signature}]"
-        )
+        caption = f"Difficulty in percent by {self.axis} of the training{' data' * (self.axis == 'size')}"
+        found = [Shown(self._table(), "difficulties", caption, (errors,))]
+        if changes:
+            alike = self.correlations().set_index(["size", "other"]).round(3)
+            caption = f"Correlations between {self.axis}s, with 95 % intervals"
+            found.append(Shown(alike, "correlations", caption, changes))
+        return found
 
     def plot(self, kind: Kind = "curves", ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw difficulties against size, ranks against size, or the matrix of correlations.

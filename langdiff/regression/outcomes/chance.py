@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.interpolate import make_interp_spline
-from scipy.special import logit
+from scipy.special import expit, logit, xlogy
 from scipy.stats import beta, binom, chi2, false_discovery_control
 
 from langdiff.base.tolerances import ROUNDING_OF_SINGLES
@@ -260,21 +260,34 @@ def level_intervals(
 
 def deviances(rows: Rows, point: Point, structure: Structure, answers: Sequence[Answers]) -> list[Floats]:
     """Return twice the fall of the log-likelihood of columns that are not fitted, at each of `ABILITIES`."""
-    nest = make_nest(rows, point, structure, bare=True)
-    curves = [_Answering(nest, rows, point, structure, one, None).curve() for one in answers]
+    if point.spread == 0 and point.translation == 0:
+        right = [one.chance + (1 - one.chance) * expit(ABILITIES)[:, None] for one in answers]
+        curves = [
+            xlogy(one.s, p).sum(1) + xlogy(one.t - one.s, 1 - p).sum(1) for one, p in zip(answers, right, strict=True)
+        ]
+    else:
+        nest = make_nest(rows, point, structure, bare=True)
+        curves = [_Answering(nest, rows, point, structure, one, None).curve() for one in answers]
     return [2 * (curve.max() - curve) for curve in curves]
 
 
-def bound_of_sum(rest: float, std_error: float, weight: float, curves: list[Floats]) -> float:
+def bound_of_sum(rest: float, std_error: float, weight: float, curves: list[Floats], most: float = QUANTILE) -> float:
     """Return the highest sum of a normal rest and of levels of columns, each by `weight`, that answers allow (95 %).
 
-    That is where the deviances of the columns and the squared distance of the rest, in standard errors, sum to 3.84;
-    a price shares them out.
+    That is where the deviances of the columns and the squared distance of the rest, in standard errors, sum to 3.84,
+    or another `most`; a price shares them out.
     """
+    if len(curves) == 1:
+        left = most - curves[0]
+        value = rest + weight * ABILITIES + std_error * np.sqrt(np.maximum(left, 0))
+        top = int(np.argmax(np.where(left >= 0, value, -np.inf)))
+        before, at, after = value[max(top - 1, 0)], value[top], value[min(top + 1, len(value) - 1)]
+        bend = 2 * at - before - after
+        return float(at + (after - before) ** 2 / (8 * bend)) if bend > 0 and left[top + 1 :][:1] > 0 else float(at)
     best = -np.inf
     for price in np.geomspace(*PRICES):
         places = [int(np.argmax(weight * ABILITIES - curve / price)) for curve in curves]
-        left = QUANTILE - sum(curve[place] for curve, place in zip(curves, places, strict=True))
+        left = most - sum(curve[place] for curve, place in zip(curves, places, strict=True))
         if left >= 0:
             best = max(best, rest + std_error * float(np.sqrt(left)) + weight * float(ABILITIES[places].sum()))
     return best

@@ -4,10 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import chi2
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.outcomes.chance import (
+    LEVEL,
+    QUANTILE,
     Answers,
     Chance,
     Known,
@@ -202,34 +205,81 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, levels: Effects) 
     return frame
 
 
-def bounds_of_systems(found: Columns, rows: Rows, point: Point, levels: Effects) -> pd.Series | None:
-    """Return the bound of the mean ability of each system with columns at chance, less that of all systems without."""
+class Bounds(NamedTuple):
+    """What is known of columns at chance beyond their levels: highest abilities (95 %)."""
+
+    systems: pd.Series  # mean of each system with such columns, less that of all systems without
+    cells: pd.Series  # interaction of each column, by its name; those of several hold together
+
+
+def bounds_of_sums(found: Columns, rows: Rows, point: Point, levels: Effects) -> Bounds | None:
+    """Return what columns at chance leave possible of means of systems, and of the interaction."""
     columns, low = found.whole.columns, found.low
     if columns is None or not low.any() or not found.structure.totals_suffice or len(point.level) > 1:
         return None
-    if point.spread == 0 and point.translation == 0:
-        return None
-    low_systems = columns.loc[low, "system"].unique()
+    names = columns.index[low]
+    answers = [_answers(found, int(place)) for place in np.flatnonzero(low)]
+    curves = dict(zip(names, deviances(rows, point, found.structure, answers), strict=True))
+    fitted = found.outcomes.systems.index
+
+    def highest(weight: pd.Series, most: float = QUANTILE) -> float:
+        weight = weight.reindex(columns.index, fill_value=0.0)
+        own, guessed = weight[fitted].to_numpy(), [name for name in names if weight[name]]
+        shared = own + weight[guessed].sum() / len(fitted)  # levels of columns at chance follow the mean of others
+        error = float(np.sqrt(max(shared @ levels.covariance.to_numpy() @ shared, 0)))
+        rest = float(own @ levels.estimate.to_numpy())
+        return bound_of_sum(rest, error, float(weight[guessed[0]]), [curves[name] for name in guessed], most)
+
+    inside, ours = columns[(told := with_others(columns, low))], low[told]
+    systems = {name: highest(weight) for name, weight in _of_systems(inside, ours).items()}
+    cells = _of_cells(inside, ours)
+    most = float(chi2.ppf(1 - LEVEL / max(len(cells), 1), 1))  # Bonferroni's, of those that are shown together
+    return Bounds(
+        pd.Series(systems, name="high", dtype=float),
+        pd.Series({name: highest(weight, most) for name, weight in cells.items()}, name="high", dtype=float),
+    )
+
+
+def with_others(columns: pd.DataFrame, low: Booleans) -> Booleans:
+    """Return which columns are of languages and systems that are not wholly at chance, shape (J,)."""
+    measured = [columns[level].isin(columns.loc[~low, level]).to_numpy() for level in ("language", "system")]
+    return np.logical_and(*measured)
+
+
+def _of_systems(columns: pd.DataFrame, low: Booleans) -> dict[str, pd.Series]:
+    """Return the weights of columns in the mean of each system at chance, less that of all others, where there are."""
+    low_systems, found = columns.loc[low, "system"].unique(), {}
     measured = columns[~columns["system"].isin(low_systems)]
-    fitted, estimate = found.outcomes.systems.index, levels.estimate.to_numpy()
-    bounds = {}
-    for name in low_systems:
+    for name in low_systems if len(measured) else ():
         both = pd.concat([measured, columns[columns["system"] == name]])
         counts = both["language"].value_counts()
-        inside = both[both["language"].map(counts) == counts.max()] if len(measured) else both[:0]
-        size = max(inside["language"].nunique(), 1)
-        weight = pd.Series(0.0, columns.index)
+        inside = both[both["language"].map(counts) == counts.max()]
+        size, weight = inside["language"].nunique(), pd.Series(0.0, columns.index)
         weight[inside.index] = -1 / size / max(inside["system"].nunique() - 1, 1)
         weight[inside.index[inside["system"] == name]] = 1 / size
-        places = [k for k in np.flatnonzero(low).tolist() if weight.iloc[k] > 0]
-        if not places or not len(measured):
+        if weight[low].any():
+            found[str(name)] = weight
+    return found
+
+
+def _of_cells(columns: pd.DataFrame, low: Booleans) -> dict[str, pd.Series]:
+    """Return the weights of columns in the interaction of each one at chance whose language and system have others.
+
+    That is its level less the mean of its language over systems without columns at chance, less that of its system
+    over languages without, plus the mean over both; nothing unless these systems have all languages concerned.
+    """
+    guessed = [columns[level].isin(columns.loc[low, level].unique()) for level in ("system", "language")]
+    found, of_rest = {}, ~guessed[0] & ~guessed[1]
+    for name, (language, system) in columns.loc[low, ["language", "system"]].iterrows():
+        here = ~guessed[0] & (columns["language"] == language)
+        own = ~guessed[1] & (columns["system"] == system)
+        rest = of_rest & columns["language"].isin(columns.loc[own, "language"])
+        if not (here.sum() * own.sum() == rest.sum() > 0):
             continue
-        own = weight[fitted].to_numpy()
-        shared = own + weight.iloc[places].sum() / len(fitted)  # levels of columns at chance follow the mean of others
-        error = float(np.sqrt(max(shared @ levels.covariance.to_numpy() @ shared, 0)))
-        curves = deviances(rows, point, found.structure, [_answers(found, k) for k in places])
-        bounds[str(name)] = bound_of_sum(float(own @ estimate), error, 1 / size, curves)
-    return pd.Series(bounds, name="high", dtype=float)
+        weight = rest / rest.sum() - here / here.sum() - own / own.sum()
+        weight[name] += 1
+        found[str(name)] = weight
+    return found
 
 
 def _answers(found: Columns, place: int) -> Answers:

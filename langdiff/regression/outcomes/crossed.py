@@ -4,10 +4,10 @@ r"""What a fit of outcomes says: expected rates, levels of languages and systems
     \varphi(z)\, dz
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,8 @@ from langdiff.regression.outcomes.inference import (
 from langdiff.regression.outcomes.integrals import patterns
 from langdiff.regression.outcomes.likelihoods import ABILITIES, DIFFICULTIES
 from langdiff.tables.contrasts import shares
-from langdiff.tables.crossing import LEVELS, SIGN
+from langdiff.tables.crossing import LEVELS, SIGN, en
+from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs
 from langdiff.tables.rule import JointTest
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
 
 NODES = 60
+MOST_SAID = 3  # systems of which a sentence each is said
+DIFFERENT = 0.05  # p of a profile that is said to differ
 
 
 class Rates(NamedTuple):
@@ -135,6 +138,15 @@ def _chain(
     return found
 
 
+def with_bounds(board: pd.DataFrame, guessing: pd.DataFrame | None) -> pd.DataFrame:
+    """Return a leaderboard of columns with those at chance below, of which one end is known."""
+    if guessing is None or not guessing["at_chance"].any():
+        return board
+    rows = pd.DataFrame({"high": -guessing.loc[guessing["at_chance"], "level_low"], "kind": "bound"})
+    found: pd.DataFrame = pd.concat([board.assign(kind="measured"), rows]).rename_axis(str(board.index.name))
+    return found
+
+
 class Crossed:
     """Languages and systems of a fit of outcomes; see `langdiff.OutcomeFit`, which inherits it."""
 
@@ -159,31 +171,127 @@ class Crossed:
         """
         if self._fit.columns is None:
             raise DataError("the outcomes have one level: give languages when they are read, to compare languages.")
-        abilities, profiles, low = self._fit.abilities, self._fit.profiles, self._at_chance()
-        kept = ~self._fit.columns["system"].isin([column.split(SIGN)[1] for column in low]).to_numpy()
-        if not kept.any():
+        abilities, profiles, columns = self._fit.abilities, self._fit.profiles, self._fit.columns
+        bounds = self._bounds()
+        compared = ~columns["system"].isin(bounds["system"])
+        if not self.split:
             raise DataError(
-                f"every system has a column at chance ({listing(low)}), so that there are no means over languages or "
-                "systems: compare columns of one system, as by `abilities.contrast`."
+                f"every system has a column at chance ({listing(bounds.index)}), so that there are no means over "
+                "languages or systems: compare columns of one system, as by `abilities.contrast`."
             )
-        columns, scale = self._fit.columns[kept], self._fit.structure.likelihood.scale
+        kept = columns["language"].isin(columns.loc[compared, "language"])
+        if columns.loc[compared, "language"].isin(bounds["language"]).all():  # no language has all systems
+            kept &= compared
+        scale = self._fit.structure.likelihood.scale
         harder = scale == ABILITIES  # levels are difficulties, and those of scores and counts as they are
         signed = (-1 if harder else 1) * np.eye(len(kept))[kept]
         return TwoWay(
-            cells=abilities.linear(signed, columns.index, DIFFICULTIES if harder else scale),
-            columns=columns,
+            cells=abilities.linear(signed, columns.index[kept], DIFFICULTIES if harder else scale),
+            columns=columns[kept],
             system_scale=scale,
             additive=self._fit.additive,
             interacts=None if profiles is None else JointTest(*profiles.loc[INTERACTION, list(JointTest._fields)]),
+            system_bounds=self._fit.bounds,
+            bounds=bounds if len(bounds) and (kept & ~compared).any() else None,
         )
 
-    def _at_chance(self) -> list[str]:
-        """Return the names of columns at chance whose system has others."""
+    @property
+    def split(self) -> bool:
+        """Whether some system has no column at chance, so that levels can be split into languages and systems."""
+        columns = self._fit.columns
+        return columns is not None and not columns["system"].isin(self._bounds()["system"]).all()
+
+    def _bounds(self) -> pd.DataFrame:
+        """Return the columns at chance whose language and system have others, with what is known of them."""
         guessing, columns = self._fit.guessing, self._fit.columns
         if guessing is None or columns is None:
-            return []
-        low = guessing.index[guessing["at_chance"]]
-        return [name for name in low if name.split(SIGN)[1] in set(columns["system"])]
+            return pd.DataFrame(columns=[*LEVELS, "level_low", "interaction_low"])
+        low = guessing[guessing["at_chance"]]
+        names = [name.split(SIGN) for name in low.index]
+        found = low.assign(**{level: [name[place] for name in names] for place, level in enumerate(LEVELS)})
+        inside = found["language"].isin(columns["language"]) & found["system"].isin(columns["system"])
+        bounds: pd.DataFrame = found.loc[inside, [*LEVELS, "level_low", "interaction_low"]]
+        return bounds
+
+    def set_aside(self) -> dict[str, list[str]]:
+        """Return languages and systems all of whose columns are at chance, so that only their bounds are known."""
+        guessing, columns = self._fit.guessing, self._fit.columns
+        if guessing is None or columns is None:
+            return {}
+        names = [name.split(SIGN) for name in guessing.index[guessing["at_chance"]]]
+        found = {
+            f"{level}s": list(dict.fromkeys(name[place] for name in names if name[place] not in set(columns[level])))
+            for place, level in enumerate(LEVELS)
+        }
+        return {level: own for level, own in found.items() if own}
+
+    def sentences_of_chance(self) -> Iterator[str]:
+        """Yield which systems are at chance, or below it, where others are not."""
+        guessing, crossed = self._fit.guessing, self._fit.columns is not None
+        if guessing is None:
+            return
+        low = guessing[guessing["at_chance"]]
+        systems = pd.Series(low.index.map(lambda name: name.split(SIGN)[-1] if crossed else name), low.index)
+        for below, rows in low.groupby(low["below"]):
+            own = systems[rows.index]
+            if own.nunique() > MOST_SAID:
+                yield f"{own.nunique()} systems are {'below' if below else 'at'} chance in {len(rows)} columns."
+                continue
+            for system in own.unique():
+                yield self._of_guesses(system, rows[own == system], below=below)
+
+    def sentences_of_profiles(self) -> Iterator[str]:
+        """Yield which systems have profiles over languages that differ from the others'."""
+        profiles, bounds = self._fit.profiles, self._bounds()
+        if profiles is None:
+            return
+        differ = profiles["p_holm"][profiles["p_holm"] <= DIFFERENT]
+        if differ.empty:
+            yield "No system's profile over languages was shown to differ from the others'."
+        elif len(differ) > MOST_SAID:
+            yield f"Profiles over languages differ from the others' (Holm over systems): {en(differ.index)}."
+        for system, p in differ.items() if len(differ) <= MOST_SAID else ():
+            where = self._where(str(system), bounds[bounds["system"] == system])
+            yield f"{system}'s profile over languages differs from the others' (p = {p:.2g}){where}."
+        if len(bounds):
+            yield "How much lower bounds are cannot be said: their answers set no lower end."
+
+    def _of_guesses(self, system: str, rows: pd.DataFrame, *, below: bool) -> str:
+        """Return a sentence on the columns of a system that are at chance, or below it."""
+        columns = self._fit.columns
+        rate, chance = rows["rate"].mean(), rows["chance"].mean()
+        languages = [] if columns is None else [name.split(SIGN)[0] for name in rows.index]
+        where = f" in {en(languages)}" if languages else ""
+        if below:
+            return (
+                f"{system} is below chance{where} ({rate:.3g} of {chance:.3g}, p = {rows['p_below'].max():.1g}): not "
+                "guessing; look at extraction of answers, order of options, key."
+            )
+        can: list[Any] = []
+        if columns is not None:
+            others = columns[columns["language"].isin(languages)]["system"].value_counts()
+            can = [name for name, count in others.items() if count == len(languages)]
+        where += f" ({100 * rate:.0f} % right, chance {100 * chance:.0f} %)"
+        told = f", where {en(can[:MOST_SAID])} can" if can else ""
+        return f"{system} cannot be told from guessing{where}{told}."
+
+    def _where(self, system: str, bounds: pd.DataFrame) -> str:
+        """Return where the profile of a system differs most, as the end of a sentence."""
+        if len(bounds) and bounds["interaction_low"].notna().any():
+            row = bounds.iloc[int(np.nanargmax(bounds["interaction_low"]))]
+            least = row["interaction_low"]
+            return f": in {row['language']} it " + (
+                f"is lower by at least {least:.2f} log odds" if least > 0 else "was not shown to be lower"
+            )
+        flags = self.two_way.flags() if self.split and not self._fit.additive else pd.DataFrame()
+        own = flags[flags.index.get_level_values("system") == system] if len(flags) else flags
+        if not len(own) or not (own["flag"] != "").any():
+            return ""
+        place = int(np.nanargmax(own["estimate"].abs().where(own["flag"] != "")))
+        row = own.iloc[place]
+        how = "lower" if row["estimate"] > 0 else "higher"
+        size = f"{abs(row['estimate']):.2f} ± {row['std_error']:.2f} log odds"
+        return f": in {own.index[place][0]} it is {how} by {size}"
 
     def leaderboard(
         self,
@@ -201,14 +309,7 @@ class Crossed:
         >>> fit.leaderboard().index[0]
         's3'
         """
-        board = self.two_way.leaderboard(of, over=over, weights=weights)
-        bounds = self._fit.bounds
-        if of != "systems" or over is not None or weights is not None or bounds is None:
-            return board
-        rows = pd.DataFrame({"high": bounds, "kind": "bound"}).rename_axis("system")
-        ranks = dict.fromkeys(board.columns.intersection(["rank", "rank_low", "rank_high"]), "Int64")
-        found: pd.DataFrame = pd.concat([board.assign(kind="measured").astype(ranks), rows])
-        return found
+        return self.two_way.leaderboard(of, over=over, weights=weights)
 
     def pairs(
         self,
@@ -234,12 +335,76 @@ class Crossed:
         found = effects.pairs(adjust=adjust, baseline=baseline, level=level)
         if self._fit.structure.conditional or baseline in ("hardest", "easiest", "ablest", "weakest"):
             return found
-        rates = rates_of(self._fit)
-        of_columns = np.stack([self._compared(one, other, of, over, weights) for one, other in found.frame.index])
-        points = 100 * of_columns @ rates.values.mean(axis=0)
-        slopes = np.einsum("mj,jp->mp", of_columns, rates.slopes.mean(axis=0))
-        error = 100 * self._fit._all.linear(slopes, found.frame.index, found.scale).std_error
+        of_columns = [self._compared(one, other, of, over, weights) for one, other in found.frame.index]
+        points, error = self._points(np.stack(of_columns))
         return replace(found, frame=found.frame.assign(points=points, points_std_error=error))
+
+    def _points(self, of_columns: Floats) -> tuple[Floats, Floats]:
+        """Return weighted sums of rates of columns, (M, J), in percentage points, and their errors."""
+        rates = rates_of(self._fit)
+        slopes = np.einsum("mj,jp->mp", of_columns, rates.slopes.mean(axis=0))
+        error = self._fit._all.linear(slopes, pd.RangeIndex(len(slopes)), ABILITIES).std_error
+        return 100 * of_columns @ rates.values.mean(axis=0), 100 * error.to_numpy()
+
+    def contrasts(self, names: Iterable[str]) -> pd.DataFrame:
+        """Compare two systems, languages or columns, in log odds of a right answer and in percentage points.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Contrasts, such as ``"large - small"``, ``"fin - deu"`` or ``"fin@large - deu@large"``.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by contrast: ``log_odds``, ``std_error``, ``low`` and ``high`` (95 %), ``p``; ``points`` and
+            ``points_std_error``, of the expected rates, but for the conditional model.
+
+        Raises
+        ------
+        ConfigError
+            If there are no such two, or one is at chance, so that its level is a bound.
+
+        Examples
+        --------
+        >>> import langdiff as ld
+        >>> fit = ld.fit_outcomes(ld.simulate_crossed_outcomes(200, 2, 3, seed=1).outcomes)
+        >>> fit.contrasts(["s3 - s1"]).columns.tolist()
+        ['log_odds', 'std_error', 'low', 'high', 'p', 'points', 'points_std_error']
+        """
+        found, weights = {}, []
+        for text in names:
+            one, _, other = map(str.strip, str(text).partition(" - "))
+            of, effects = self._having(one, other, str(text))
+            sign = -1 if effects.scale.quantity == "difficulty" else 1
+            made = effects.contrast(*(one, other)[::sign])
+            found[text] = made.estimate, made.std_error, made.low, made.high, made.p_value
+            weights.append(self._compared(one, other, of, None, None))
+        frame = pd.DataFrame.from_dict(found, orient="index", columns=["log_odds", "std_error", "low", "high", "p"])
+        if found and not self._fit.structure.conditional:
+            frame["points"], frame["points_std_error"] = self._points(np.stack(weights))
+        return frame.rename_axis("contrast")
+
+    def _having(self, one: str, other: str, text: str) -> tuple[str, Effects]:
+        """Return what two names are of, and its effects."""
+        kinds = {"columns": self._fit.abilities}
+        if self.split:
+            kinds |= {of: self.two_way.effects(of) for of in ("systems", "languages")}
+        for of, effects in kinds.items():
+            if {one, other} <= set(effects.estimate.index) and one != other:
+                return of, effects
+        bounds, low = self._fit.bounds, self._fit.guessing
+        guessed = {*([] if bounds is None else bounds.index), *([] if low is None else low.index[low["at_chance"]])}
+        if named := [name for name in (one, other) if name in guessed]:
+            raise ConfigError(
+                f"{option('contrast', text)}: {listing(named)} cannot be told from guessing, so that only a bound is "
+                "known. Leave it out."
+            )
+        known = [name for effects in reversed(kinds.values()) for name in effects.estimate.index]
+        raise ConfigError(
+            f"{option('contrast', text)}: two systems, languages or columns, as 'large - small'; there are "
+            f"{listing(known, 9)}."
+        )
 
     def _compared(
         self,
@@ -251,7 +416,7 @@ class Crossed:
     ) -> Floats:
         """Return the weights of columns in the difference of two languages or systems, shape (J,)."""
         columns = self._fit.columns
-        if columns is None:
+        if columns is None or of == "columns":
             alone = self._fit.systems.index
             return np.array([float(name == one) - float(name == other) for name in alone])
         shown = "language" if of == "languages" else "system"
@@ -259,6 +424,8 @@ class Crossed:
             shown = "language" if (columns["system"] == of).any() else "system"
             over = [of]
         averaged = LEVELS[shown == "language"]
+        if of == "languages" and over is None:
+            over = set(columns["system"]) - set(self._bounds()["system"])
         names, shared = columns[shown], columns[averaged]
         first, second = ((names == name).to_numpy(dtype=bool) for name in (one, other))
         common = set(shared[first]) & set(shared[second])

@@ -19,7 +19,7 @@ from langdiff.regression.outcomes.columns import (
     FEWEST_COLUMNS,
     Columns,
     bounds_of_levels,
-    bounds_of_systems,
+    bounds_of_sums,
     prepare_columns,
     settle_columns,
 )
@@ -215,6 +215,10 @@ def fit_outcomes(
     published = publish(point, design, outcomes.systems.index, structure)
     sampling, record = _errors(rows, found, options, published, design, units)
     levels = _levels(published, sampling, rows.s.shape[1])
+    guessing = bounds_of_levels(found_columns, rows, point, levels)
+    bounds = bounds_of_sums(found_columns, rows, point, levels)
+    if guessing is not None:
+        guessing["interaction_low"] = np.nan if bounds is None else -bounds.cells.reindex(guessing.index)
     coefficients = float(structure.likelihood.coefficients(rows.s, rows.t).sum())
     log_likelihood = found.optimum.value.log_likelihood
     return OutcomeFit(
@@ -249,8 +253,8 @@ def fit_outcomes(
         additive=found_columns.additive,
         chance=chance if found_columns.known.values is not None else None,
         chance_words=found_columns.known.words,
-        guessing=bounds_of_levels(found_columns, rows, point, levels),
-        bounds=bounds_of_systems(found_columns, rows, point, levels),
+        guessing=guessing,
+        bounds=None if bounds is None else bounds.systems,
         outcomes=outcomes,
     )
 

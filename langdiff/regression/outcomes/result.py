@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import frame_text
-from langdiff.base.result import Result, drawing, rounded
+from langdiff.base.grids import Shown
+from langdiff.base.result import Result, drawing
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.columns import words_of_chance
-from langdiff.regression.outcomes.crossed import Crossed, expected_rates
+from langdiff.regression.outcomes.crossed import Crossed, expected_rates, with_bounds
 from langdiff.regression.outcomes.design import ItemDesign, design_items
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.inference import (
@@ -31,16 +31,15 @@ from langdiff.regression.outcomes.inference import (
 )
 from langdiff.regression.outcomes.likelihoods import DIFFICULTIES, Structure, saved_model
 from langdiff.tables.contrasts import Scale
+from langdiff.tables.crossing import LEVELS, SIGN, en, grid_of_board, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import JointTest, t_interval
+from langdiff.tables.two_way import rank_best
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-DIFFERENT = 0.05  # p of a profile that is named
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -253,7 +252,9 @@ class OutcomeFit(Crossed, Result):
         -------
         DataFrame
             Columns ``parameter`` (``ability``, ``difficulty``, ``profile``, ``term``, ``spread``, ``loading``,
-            ``correlation``), ``name``, ``estimate``, ``std_error``, ``low`` and ``high`` (95 % interval).
+            ``correlation``), ``name``, for columns ``language`` and ``system``; ``estimate``, ``std_error``, ``low``
+            and ``high`` (95 % interval); and ``kind``: ``"measured"``, or ``"bound"`` of an ability at chance, of which
+            only the end ``high`` is known.
 
         Examples
         --------
@@ -264,25 +265,74 @@ class OutcomeFit(Crossed, Result):
         """
         estimate, error = self.parameters.to_numpy().T
         ends = t_interval(estimate, error, np.diag(self._all._freedom()))
-        return self.parameters.assign(low=ends[0], high=ends[1]).reset_index()
+        frame = self.parameters.assign(low=ends[0], high=ends[1], kind="measured").reset_index()
+        if self.guessing is not None and len(low := self.guessing[self.guessing["at_chance"]]):
+            bounds = pd.DataFrame({"parameter": ABILITY, "name": low.index, "high": -low["level_low"], "kind": "bound"})
+            place = int((frame["parameter"] == ABILITY).sum())
+            frame = pd.concat([frame[:place], bounds, frame[place:]], ignore_index=True)
+        if self.columns is not None:
+            both = frame["name"].where(frame["parameter"] == ABILITY).str.split(SIGN, expand=True)
+            frame[list(LEVELS)] = both.reindex(columns=range(len(LEVELS)))
+            frame = frame[["parameter", "name", *LEVELS, "estimate", "std_error", "low", "high", "kind"]]
+        return frame
+
+    between: ClassVar[str] = " "
 
     def _lines(self) -> Iterator[str]:
-        state = "converged" if self.converged else "NOT CONVERGED"
+        if not self.converged:
+            yield "NOT CONVERGED: do not use it."
+        effects = self._compared_alone
+        if effects is None:
+            yield from self.two_way._lines()
+        elif len(effects.estimate) > 1 and effects.known:
+            yield from table_of(effects).sentences()
+        yield from self.sentences_of_chance()
+
+    @property
+    def _compared_alone(self) -> Effects | None:
+        """Abilities of systems or columns where these are not split into languages and systems."""
+        if self.columns is None or not self.converged:
+            return self.abilities
+        return None if self.split else self.abilities
+
+    def tables(self) -> list[Shown]:
+        """Return leaderboards, levels and interaction, difficulties of groups, other parameters, and details."""
+        if (effects := self._compared_alone) is None:
+            first, *others = self.two_way.tables()
+            found = [first._replace(notes=(*self.sentences_of_profiles(), *first.notes)), *others]
+        else:
+            board = with_bounds(rank_best(effects), self.guessing)
+            what = "systems" if self.columns is None else "columns"
+            quantity = effects.scale.quantity.replace("_", " ").capitalize()
+            caption = f"{quantity} of {what} ± standard error; intervals and ranks hold together (95 %)"
+            found = [Shown(grid_of_board(board, effects.scale), "systems", caption)]
+        if self.difficulties is not None:
+            board = self.difficulties.to_frame().assign(ranks=lambda frame: frame["rank"])
+            caption = f"Difficulty of {self.interaction or self.by}, the hardest first, ± standard error"
+            found.append(Shown(grid_of_board(board, DIFFICULTIES), "difficulties", caption))
+        rest = self.to_frame().drop(columns=["kind", *LEVELS], errors="ignore")
+        rest = rest[~rest["parameter"].isin([ABILITY, DIFFICULTY])]
+        if len(rest):
+            found.append(Shown(rest.round(self.digits), "parameters", "Other parameters", (), {"index": False}))
+        return [*found, Shown(None, "details", "Details", tuple(self._details()))]
+
+    def _details(self) -> Iterator[str]:
         yield (
-            f"Model {self.model} of {self.name}, {state}: {self.n_iterations} iterations, log-likelihood "
-            f"{self.log_likelihood:,.3f}"
-        )
-        trials = f"{self.trials:,} trials in "
-        yield (
-            f"{'scores in ' if self.structure.likelihood.of_scores else trials}{self.cells:,} of "
-            f"{len(self.items) * len(self.systems):,} cells, "
+            f"{self.name}: {'scores' if self.structure.likelihood.of_scores else f'{self.trials:,} trials'} in "
+            f"{self.cells:,} of {len(self.items) * len(self.systems):,} cells, "
             f"{len(self.items):,} items × {self._width()}"
         )
         if self.outcomes is not None and self.outcomes.pairing is not None:
             yield from self.outcomes.pairing.lines()
-        yield from self._tests()
+        for level, names in self.set_aside().items():
+            yield f"{level} set aside, since all their columns are at chance: {en(names)}"
         yield from words_of_chance(self.guessing, self.chance_words)
+        yield from self._tests()
         yield f"standard errors from {self.errors.words}"
+        state = "converged" if self.converged else "NOT CONVERGED"
+        yield (
+            f"Model {self.model}, {state}: {self.n_iterations} iterations, log-likelihood {self.log_likelihood:,.3f}"
+        )
 
     def _width(self) -> str:
         if self.columns is None:
@@ -333,58 +383,10 @@ class OutcomeFit(Crossed, Result):
         elif self.columns is not None:
             yield f"model {self.model}: translations are taken to be as hard as their item, tau 0"
 
-    def _table(self) -> pd.DataFrame:
-        frame = self.to_frame().set_index(["parameter", "name"])
-        return rounded(frame, self.digits)
-
-    def summary(self) -> str:
-        """Format abilities and difficulties, with tests and the source of standard errors.
-
-        Returns
-        -------
-        str
-            Several lines: model, convergence, size of the table, variation between items, tests, source of the
-            standard errors, tables of abilities and difficulties, other parameters, and the signature.
-
-        Examples
-        --------
-        >>> import langdiff as ld
-        >>> print(ld.fit_outcomes(ld.simulate_outcomes(100, 3, seed=1).outcomes).summary().splitlines()[1])
-        300 trials in 300 of 300 cells, 100 items × 3 systems
-        """
-        tables = list(self._tables())
-        if self.difficulties is not None:
-            tables.append(frame_text(self.difficulties.to_frame().round(4)))
-        rest = self.to_frame()
-        rest = rest[~rest["parameter"].isin([ABILITY, DIFFICULTY])]
-        if len(rest):
-            tables.append(frame_text(rest.round(4), index=False))
-        return "\n\n".join(["\n".join(self._lines()), *tables, f"[{self.signature}]"])
-
-    def _tables(self) -> Iterator[str]:
-        """Yield the tables of systems, and of languages where there are several."""
-        if self.columns is None:
-            yield frame_text(self.abilities.to_frame().round(4))
-            return
-        yield "\n".join(self.two_way.words_of_tests())
-        if self.profiles is not None:
-            lines = [
-                f"{name}'s profile over languages differs from the others' (p = {p:.2g}, Holm over systems)."
-                for name, p in self.profiles["p_holm"].items()
-                if p <= DIFFERENT
-            ]
-            yield "\n".join(lines) or "No system's profile over languages was shown to differ from the others'."
-        if self.bounds is not None and len(self.bounds):
-            yield "\n".join(
-                f"{name} less the mean of systems without columns at chance: < {high:.2f} log odds."
-                for name, high in self.bounds.items()
-            )
-        for of in ("systems", "languages"):
-            if self.columns[of.removesuffix("s")].nunique() > 1:
-                yield frame_text(self.leaderboard(of).round(4))
-
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw abilities and difficulties of items on one scale; see `langdiff.plots.plot_wright_map`.
+
+        Of several languages, levels of all systems are drawn by language; see `langdiff.plots.plot_difficulties`.
 
         Parameters
         ----------
@@ -409,7 +411,11 @@ class OutcomeFit(Crossed, Result):
         """
         if self.structure.conditional:
             raise ConfigError(f"model {self.model!r} has no difficulties of items; draw fit.abilities.plot().")
-        return drawing("plot_wright_map")(self.abilities, self.items["difficulty"], self.difficulties, ax)
+        if self.split and self.converged:
+            return drawing("plot_difficulties")(self.two_way, ax)
+        low = None if self.guessing is None else -self.guessing.loc[self.guessing["at_chance"], "level_low"]
+        items = self.items["difficulty"]
+        return drawing("plot_wright_map")(self.abilities, items, self.difficulties, ax, bounds=low)
 
     def design(self, items: pd.DataFrame) -> ItemDesign:
         """Return the design of items by their attributes, as the model was fitted.

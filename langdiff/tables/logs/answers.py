@@ -1,6 +1,8 @@
 """Answers in logs: metric and filter, items paired across languages, and the table of outcomes."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from reprlib import repr as short
 from typing import Any, Literal
 
@@ -170,6 +172,26 @@ def _by_task(rows: pd.DataFrame, item: tuple[str, ...]) -> list[str]:
         else:
             names.append(f"{task}/{document.get('doc_id', document.get('id'))}")
     return names
+
+
+def benchmark_of(tasks: Iterable[object]) -> str:
+    """Return what names of tasks have in common: their first or last parts, else the first and the number of others.
+
+    Examples
+    --------
+    >>> benchmark_of(["belebele_deu_Latn", "belebele_fin_Latn"]), benchmark_of(["arc_de"]), benchmark_of([])
+    ('belebele', 'arc_de', 'logs')
+    """
+    names = list(dict.fromkeys(map(str, tasks)))
+    parts = [re.split(r"[_\-]", name) for name in names]
+    if len(names) < 2:
+        return names[0] if names else "logs"
+    for step in (1, -1):
+        alike = zip(*(own[::step] for own in parts), strict=False)  # as many parts as the shortest has
+        common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, alike)]
+        if common:
+            return "_".join(common[::step])
+    return f"{names[0]} and {len(names) - 1} more"
 
 
 def outcomes_of(

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
@@ -175,11 +174,9 @@ def _results(source: Source, date: str) -> dict[str, Any]:
 
 
 def _system(source: Source, results: Mapping[str, Any]) -> str:
-    """Return the name of the model; without results, that of the folder."""
-    name = str(results.get("model_name") or "")
-    if not name:
-        return source.file.parent.absolute().name
-    return Path(name).name if Path(name).is_absolute() else name
+    """Return the name of the model, which may be a path; without results, that of the folder, which may be one, too."""
+    folder = source.file.parent.absolute().name
+    return str(results.get("model_name") or (folder.replace("__", "/") if folder.startswith("__") else folder))
 
 
 def _about(results: Mapping[str, Any], task: str) -> About:

@@ -172,7 +172,7 @@ class Logs(Result):
         *,
         chance: float | str | Mapping[str, float] | None = "auto",
         repeats: Literal["error", "sum"] = "error",
-        name: str = "logs",
+        name: str = "",
     ) -> Outcomes:
         """Return right and wrong answers, with a column per language and system where there are several languages.
 
@@ -184,7 +184,7 @@ class Logs(Result):
         repeats : {"error", "sum"}
             What becomes of several answers of one system to one item: an error, or trials that are added up.
         name : str
-            Name of the table.
+            Name of the table, by default what names of tasks have in common.
 
         Returns
         -------
@@ -196,11 +196,12 @@ class Logs(Result):
         DataError
             If the logs have no answers, a system has two for one item, or chance differs within an item.
         """
-        from langdiff.tables.logs.answers import outcomes_of
+        from langdiff.tables.logs.answers import benchmark_of, outcomes_of
 
         self._refuse_fault("answers")
         if self.answers.empty:
             raise DataError("the logs have no answers, only texts: `surprisals` has their bits.")
+        name = name or benchmark_of(self.answers["task"].dropna().unique())
         return outcomes_of(self.answers, chance=chance, repeats=repeats, name=name, pairing=self.pairing)
 
     def write(self, path: str | Path, per: Per | None = None) -> None:

@@ -1,5 +1,6 @@
 """Rows of all files as one table, with the system and the language of each."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from os.path import commonprefix
 from pathlib import Path
@@ -124,9 +125,31 @@ def _check_signs(about: list[dict[str, Any]]) -> None:
         )
 
 
+def shortest_ends(names: Iterable[str]) -> dict[str, str]:
+    """Return the shortest ends of names that are paths, which tell them from all others; other names as they are.
+
+    Examples
+    --------
+    >>> list(shortest_ends(["/a/llama/base/", "/a/gpt2/base", "./mine", "org/model"]).values())
+    ['llama/base', 'gpt2/base', 'mine', 'org/model']
+    """
+    parts = {name: [part for part in re.split(r"[/\\]", name) if part] for name in names}
+    paths = {name for name in parts if name.startswith((".", "~")) or len(re.findall(r"[/\\]", name)) > 1}
+    paths |= {name for name in parts if name.startswith("/") and parts[name]}
+    found = {name: name for name in parts}
+    for name in paths:
+        for count in range(1, len(parts[name]) + 1):
+            found[name] = "/".join(parts[name][-count:])
+            others = [parts[other][-count:] if other in paths else [other] for other in parts if other != name]
+            if parts[name][-count:] not in others:
+                break
+    return found
+
+
 def with_systems(rows: pd.DataFrame, system: str | Mapping[str, str] | None) -> pd.DataFrame:
     """Return rows with the names of their systems."""
-    rows = rows.copy()
+    ends = shortest_ends(map(str, rows["system"].dropna().unique()))
+    rows = rows.assign(system=rows["system"].map(ends, na_action="ignore"))
     if isinstance(system, Mapping):
         folder = rows["folder"]
         known = [

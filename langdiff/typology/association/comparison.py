@@ -1,14 +1,15 @@
 """Comparison of models of relatedness (tree, distance, both or neither) by restricted likelihood."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature
 from langdiff.base.types import Floats
@@ -58,6 +59,8 @@ class RelatednessComparison(Result):
         Settings, to be quoted with the figures.
     """
 
+    printing: ClassVar[Mapping[str, Any]] = {"index": False}
+
     models: pd.DataFrame
     left_out: str
     signature: str
@@ -66,9 +69,8 @@ class RelatednessComparison(Result):
         if self.left_out:
             yield self.left_out
 
-    def summary(self) -> str:
-        """Format the models, with the languages left out."""
-        return "\n".join([format_models(self.models), *self._notes(), f"[{self.signature}]"])
+    def _table(self) -> pd.DataFrame:
+        return format_models(self.models)
 
     def __repr__(self) -> str:
         """Name the model of the smallest AIC for each language model."""
@@ -220,7 +222,13 @@ def _figures(design: Floats, y: Floats, phylo: Floats | None, kilometres: Floats
     return describe(design, scaled, fit_related(design, scaled, phylo, kilometres))
 
 
-def format_models(models: pd.DataFrame) -> str:
+def shown_models(models: pd.DataFrame) -> list[Shown]:
+    """Return the table of models, unless there are none."""
+    caption = "Shares of the variance that follow tree and distance"
+    return [Shown(format_models(models), "shares", caption, printing={"index": False})] if len(models) else []
+
+
+def format_models(models: pd.DataFrame) -> pd.DataFrame:
     """Format a table of models for reading: shares with their intervals, likelihoods relative to independence."""
     table = models[[name for name in ("predictor", "language_model", "corpus") if models[name].str.len().any()]].copy()
     table["model"], table["n"] = models["model"], models["n"]
@@ -232,4 +240,4 @@ def format_models(models: pd.DataFrame) -> str:
     table["AIC"] = models["aic"].map("{:.2f}".format).replace("nan", "")
     if models["reason"].str.len().any():
         table["reason"] = models["reason"]
-    return frame_text(table, index=False)
+    return table

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff.base.grids import Shown
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import Sources
 from langdiff.tables.rule import f_p, t_interval, t_p
-from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, format_models
+from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, shown_models
 from langdiff.typology.association.correlation import RELATED, RelatedTest
 from langdiff.typology.association.levels import dummies
 from langdiff.typology.association.related import fit_related, obstacle, slopes
@@ -111,15 +112,14 @@ class MultipleRegression(Result):
         shown = {name: self.terms[name].map("{:.2g}".format) for name in ("p", "p_adjusted")}
         return rounded(self.terms.assign(**shown), self.digits)
 
-    def _notes(self) -> Iterator[str]:
+    def tables(self) -> list[Shown]:
+        """Return the terms, and shares of the variance that follow tree and distance."""
         size = int(self.terms["p_adjusted"].notna().sum()) // self.terms["test"].nunique()
-        yield f"p adjusted over {size} predictors within each test at false discovery rate {self.alpha:g}"
-        if self.left_out:
-            yield self.left_out
-        if len(self.relatedness):
-            yield from ("", "Shares of the variance that follow tree and distance:", format_models(self.relatedness))
+        notes = [f"p adjusted over {size} predictors within each test at false discovery rate {self.alpha:g}"]
+        notes += filter(None, [self.left_out])
         if len(inflated := self.terms.index[self.terms["vif"] > 10].unique()):
-            yield f"VIF above 10, estimates cannot be told apart: {listing(inflated)}"
+            notes.append(f"VIF above 10, estimates cannot be told apart: {listing(inflated)}")
+        return [Shown(self._table(), "terms", notes=notes), *shown_models(self.relatedness)]
 
     def __repr__(self) -> str:
         """Return a one-line description with R² and the number of languages."""

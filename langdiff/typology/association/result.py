@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from langdiff.base.grids import frame_text
+from langdiff.base.grids import Shown
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
@@ -17,7 +17,7 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import Pairs
-from langdiff.typology.association.comparison import COLUMNS, format_models
+from langdiff.typology.association.comparison import COLUMNS, shown_models
 from langdiff.typology.association.correlation import RELATED, category_means
 from langdiff.typology.association.levels import Key
 from langdiff.typology.association.sample import Sample
@@ -159,6 +159,45 @@ class Correlations(Result):
         """
         return self.level_effects(**which).contrast(one, other)
 
+    def contrasts(self, names: Iterable[str]) -> pd.DataFrame:
+        """Return contrasts of levels, such as ``"SOV - SVO"``, by each test that has the means of both.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Contrasts, two levels with a minus between spaces.
+
+        Returns
+        -------
+        DataFrame
+            One row per contrast and test: `Key`'s fields, ``contrast``, ``difference`` (nats), ``std_error``, ``low``,
+            ``high`` (95 %), ``percent`` and ``p``.
+
+        Raises
+        ------
+        ConfigError
+            If no category that was tested along a tree or over distance has both levels.
+        """
+        rows = []
+        for text in names:
+            one, _, other = map(str.strip, text.partition(" - "))
+            having = {key: own for key, own in self.level_means.items() if {one, other} <= set(own.estimate.index)}
+            if not having or one == other:
+                levels = dict.fromkeys(level for own in self.level_means.values() for level in own.estimate.index)
+                raise ConfigError(
+                    f"{option('contrast', text)}: two levels of one category, as 'SOV - SVO'; tests along "
+                    f"a tree or over distance have means of {listing(levels, 9)}."
+                )
+            for key, own in having.items():
+                made = own.contrast(one, other)
+                rows.append(
+                    key._asdict()
+                    | {"contrast": text, "difference": made.estimate, "std_error": made.std_error}
+                    | {name: getattr(made, name) for name in ("low", "high", "percent")}
+                    | {"p": made.p_value}
+                )
+        return pd.DataFrame(rows)
+
     def pairs(self, **which: str) -> Pairs:
         """Compare all levels of a category in pairs, adjusted together.
 
@@ -241,26 +280,19 @@ class Correlations(Result):
             shown["significant"] = table["significant"].map({True: "yes", False: ""})
         return table.assign(**shown)
 
-    def _notes(self) -> Iterator[str]:
-        """Yield means of categories, shares of the variance, and cautions, with blank lines between them."""
-        blocks = []
+    def tables(self) -> list[Shown]:
+        """Return the tests, means of levels and of categories, shares of the variance, and cautions."""
+        found = [Shown(self._table(), "tests", printing=self.printing)]
         if len(levels := self.levels):
             shown = ["n", "mean", "std_error", "percent", "percent_low", "percent_high"]
             key = [name for name in Key._fields if levels[name].str.len().any()]
             table = levels[[*key, "level", *shown]].round(dict.fromkeys(shown[3:], 1) | {"mean": 4, "std_error": 4})
-            blocks.append(["Means of levels that allow for relatives, nats and %:", frame_text(table, index=False)])
-        categories = self.categories()
-        if len(categories):
-            blocks.append(["Means of categories, nats:", frame_text(categories.round(4), index=False)])
-        if len(self.relatedness):
-            shares = format_models(self.relatedness)
-            blocks.append(["Shares of the variance that follow tree and distance:", shares])
-        if unmatched := [sample.unmatched for sample in self.samples if sample.unmatched]:
-            blocks.append(list(dict.fromkeys(unmatched)))
-        blocks += [cautions] if (cautions := self._cautions()) else []
-        for number, block in enumerate(blocks):
-            yield from [""] * (number > 0)
-            yield from block
+            caption = "Means of levels that allow for relatives, nats and %"
+            found.append(Shown(table, "levels", caption, printing=self.printing))
+        if len(categories := self.categories()):
+            found.append(Shown(categories.round(4), "categories", "Means of categories, nats", (), self.printing))
+        unmatched = dict.fromkeys(sample.unmatched for sample in self.samples if sample.unmatched)
+        return [*found, *shown_models(self.relatedness), Shown(notes=(*unmatched, *self._cautions()))]
 
     def _cautions(self) -> list[str]:
         """Return a caution with the number of families of the languages, where known."""

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from langdiff.base.grids import frame_text
 from langdiff.base.iso639 import iso639_3
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
@@ -293,12 +292,10 @@ class Predictors(Result):
         for (reason, editions), names in alike.items():
             yield f"{', '.join(names)} missing in {len(editions)} ({reason}): {listing(editions)}"
 
-    def summary(self) -> str:
-        """Describe the predictors: source, range, which are constant, and which values are missing for what reason."""
+    def _table(self) -> pd.DataFrame:
+        """Return source and range of the predictors."""
         numbers = self.values.select_dtypes("number")
-        spread = numbers.agg(["min", "median", "max"]).T.map("{:.6g}".format)
-        table = frame_text(self.info.join(spread).fillna(""))
-        return "\n\n".join([repr(self), table, *self._notes()])
+        return self.info.join(numbers.agg(["min", "median", "max"]).T.map("{:.6g}".format)).fillna("")
 
     plot = Drawn("plot_predictor")
 

@@ -113,6 +113,24 @@ def test_the_likelihood_of_ratings_and_its_derivatives():
     assert found.hessian == pytest.approx(slopes, abs=1e-5)
 
 
+def test_ratings_of_two_values_are_successes():
+    outcomes = ld.simulate_outcomes(120, 4, seed=3).outcomes
+    right = (outcomes.values > 0).astype(float).where(outcomes.values.notna())
+    one = ld.fit_outcomes(ld.Outcomes(successes=right), errors="sandwich")
+    other = ld.fit_outcomes(ld.Outcomes(scores=right + 3), model="ordinal")
+    assert other.log_likelihood == pytest.approx(one.log_likelihood, abs=1e-9)
+    names = ["ability", "difficulty", "spread"]
+    pd.testing.assert_frame_equal(other.parameters.loc[names], one.parameters.loc[names], atol=1e-7)
+
+
+def test_ratings_that_differ_less_than_chance_have_no_spread():
+    rng = np.random.default_rng(1)
+    fit = ld.fit_outcomes(table([rng.permutation(4) for _ in range(60)], "a b c d"), model="ordinal")
+    assert fit.spread == 0
+    assert np.isnan(fit.parameters.loc[("spread", "items"), "std_error"])
+    assert fit.abilities.std_error.notna().all()
+
+
 def test_the_worked_counts():
     fit = ld.fit_outcomes(table(COUNTS), model="poisson")
     contrast = fit.abilities.contrast("b", "a")
