@@ -1,13 +1,12 @@
 """Language codes of ISO 639-3, their equivalents in other parts of the standard, and English names."""
 
 import re
+import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from langdiff.base.toml import read_packaged
-
-_CODES = read_packaged("langdiff.base", "iso639.toml")
+_CODES = tomllib.loads(Path(__file__).with_name("iso639.toml").read_text("utf-8"))
 ISO_639_3: dict[str, str] = _CODES["two_letters"] | _CODES["former"] | _CODES["bibliographic"]
 MACROLANGUAGES = frozenset(_CODES["groups"]["codes"])  # codes of ISO 639-3 for groups of languages
 

@@ -265,9 +265,9 @@ Command(
     reads={"percent": Percent, "pilot": _pilot},
     only={
         "pilot": ("clusters",),
-        "seed_sd or pilot": ("n_seeds",),
-        "all_pairs or seed_sd or pilot": ("n_editions",),
+        "seed_sd or pilot": ("n_seeds", "n_editions"),
     },
+    without=("all_pairs",),
     examples=(
         "langdiff plan 5 --noise 0.17 --per-document 8 --icc 0.1",
         "langdiff plan 2 --pilot models/surprisals-char-residual.csv --plot power.svg",

@@ -93,8 +93,13 @@ class EscapedStream:
         self.rich_proxied_file = stream  # as Rich calls what it is to write to instead
 
     def write(self, text: str) -> int:
-        """Write a text."""
-        return self.rich_proxied_file.write(escape_controls(text))
+        """Write a text; characters that the encoding of a console lacks, such as cp1252, become signs or escapes."""
+        text, encoding = escape_controls(text), getattr(self.rich_proxied_file, "encoding", None) or "utf-8"
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            text = text.replace("−", "-").encode(encoding, "backslashreplace").decode(encoding)
+        return self.rich_proxied_file.write(text)
 
     def __getattr__(self, name: str) -> Any:
         """Be the stream in all other respects."""

@@ -31,7 +31,6 @@ DASK = "needs a scheduler of Dask on other machines; tests/lm/jobs runs jobs wit
 STAN = "compiles and samples for minutes; tests/regression/stan and tests/cli/test_stan.py run it"
 NETWORK = "downloads gigabytes; tests/corpora/test_download.py runs it with a server of its own"
 NOT_RUN = {  # (page, a line of the block, or the beginning of the command): reason
-    ("README.md", "langdiff sample"): STAN,
     ("docs/clusters.md", 'client = Client("tcp://node01:8786")'): DASK,
     ("docs/clusters.md", "from dask_jobqueue import SLURMCluster"): "needs Slurm",
     ("docs/clusters.md", "langdiff run study.toml"): DASK,
@@ -84,13 +83,7 @@ class Page:
 
 ONE_WORKER = {"workers=2": "workers=1"}
 PREPARED = {
-    "README.md": Page(
-        (material.bible, material.tables, material.two_treebanks, material.discourse, material.evaluations),
-        smaller={
-            "--min-intents 20000": "--min-intents 200",
-            "surprisals.csv origins.csv": "surprisals.csv origins.csv --min-native 50",
-        },
-    ),
+    "README.md": Page((material.evaluations,)),
     "docs/command-line.md": Page((material.tables,)),
     "docs/constructions.md": Page((material.constructions, material.treebanks)),
     "docs/corpora.md": Page((material.bible, material.ntrex, material.formats, material.scraps)),

@@ -37,7 +37,7 @@ from langdiff.regression.fitting.sample import Sample, Uncertainty
 from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, USUAL_OPTIMIZER, Optimizer
 from langdiff.regression.records import ErrorsKind, IntentsCompared
 from langdiff.regression.result import DifficultyFit
-from langdiff.regression.table import as_surprisals, identify_table, log_bits, with_edition_info
+from langdiff.regression.table import as_surprisals, hash_of_bits, identify_table, log_bits, with_edition_info
 from langdiff.regression.variants import Model, find_variant, names_with, own_variant, require
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.long_tables import LongTable
@@ -245,7 +245,7 @@ def _audited(common: Fitting, units: IndependentUnits, *, automatic: bool) -> Di
         warn_of_missing(missing)
     audit = conclude(fitting, uncertainty, replace(units, strata=stratum), order, noise, missing)
     found = _label(fitting, uncertainty, audit, compared)
-    influence = kept_influences(sample, uncertainty, units.source, found.signature)
+    influence = kept_influences(sample, uncertainty, units.source, hash_of_bits(found.signature))
     return replace(found, influence=influence, edition_info=fitting.table.edition_info)
 
 

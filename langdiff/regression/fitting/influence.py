@@ -22,7 +22,6 @@ from langdiff.regression.fitting.fixed import Fixed
 from langdiff.regression.fitting.sample import Sample, Uncertainty
 from langdiff.regression.kernel.clusters import Clusters, adjusted_influences, sums_by_cluster
 from langdiff.regression.kernel.two_way import blocks
-from langdiff.regression.table import hash_of_bits
 from langdiff.tables.influences import Influence, Texts, Units
 
 MOST_SHARES = 1_000_000  # shares of units in each edition that are kept; beyond, their means over editions
@@ -118,7 +117,7 @@ def _record(
     return Influence(rows, share, units, corrected=True, raw=raw, freedom=freedom, known=known)
 
 
-def kept_influences(sample: Sample, uncertainty: Uncertainty, source: str, signature: str) -> Influence | None:
+def kept_influences(sample: Sample, uncertainty: Uncertainty, source: str, of_bits: str) -> Influence | None:
     """Return the influences that a fit keeps; None where there are none, as of several kinds of clusters."""
     fitting, table = sample.fitting, sample.fitting.table
     if not fitting.estimate.converged or len(sample.kinds) > 1:
@@ -130,7 +129,7 @@ def kept_influences(sample: Sample, uncertainty: Uncertainty, source: str, signa
             freedom = None if columns else np.broadcast_to(uncertainty.freedom, (count, count))
             found = _record(sample, uncertainty.influence, uncertainty.raw, freedom)
         else:
-            found = influence_of(sample, uncertainty, hash_of_bits(signature))
+            found = influence_of(sample, uncertainty, of_bits)
     except (DataError, LinAlgError):
         return None
     texts = Texts(

@@ -105,7 +105,7 @@ def to_fill(names: Iterable[str]) -> str:
     return option("language", dict.fromkeys(list(names)[:MOST_FAMILIES], "…"))
 
 
-_LANGUAGES = read_packaged("langdiff.tables.logs", "languages.toml")
+_LANGUAGES: dict[str, dict[str, str]] = read_packaged("langdiff.tables.logs", "languages.toml")
 KNOWN = frozenset(_LANGUAGES["codes"]["known"].split())
 SCRIPTS = frozenset(_LANGUAGES["codes"]["scripts"].split())
 REGION = re.compile(r"[a-z]{2}|[0-9]{3}")  # ISO 3166, or UN M49
