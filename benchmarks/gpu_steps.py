@@ -1,12 +1,17 @@
 """Steps of training on a pretend GPU, one row per recipe: kernels, synchronizations, copies, and difference of bits.
 
     python benchmarks/gpu_steps.py [RECIPE ...]
+    python benchmarks/gpu_steps.py --plan
+
+The second form prints, by arithmetic and for an H100 that nobody has measured here, what the published experiment of 69
+languages takes: each line with its formula and inputs.
 
 Needs g++ and a build of PyTorch without CUDA; see tests/lm/pretend_gpu/. The networks are narrow and the texts few: all
 but the number of slices of the softmax is as at full size. Differences are the largest of a text, in bits, from the CPU
 in single precision.
 """
 
+import itertools
 import json
 import os
 import subprocess
@@ -16,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the tests' device
+from langdiff.lm import RECIPES  # noqa: E402
 from tests.lm.pretend_gpu.device import compile_guard  # noqa: E402
 
 
@@ -30,7 +36,55 @@ def rows(names):
             yield from (json.loads(line) for line in running.stdout)
 
 
+LANGUAGES, CHARACTERS, A_TOKEN, DEV = 69, 2.4e6, 3.5, 1 / 20  # editions, of each, characters of a subword, dev part
+PEAK = {"float32": 67e12, "tf32": 495e12, "bfloat16": 990e12}  # FLOP/s of an H100 SXM, dense, as its data sheet says
+# of the peak that recurrent kernels reach, assumed: steps of one worker leave the GPU idle, those of several overlap
+SHARE = {1: {"float32": 0.5, "tf32": 0.2, "bfloat16": 0.2}, 4: {"float32": 0.5, "tf32": 0.35, "bfloat16": 0.35}}
+DISK, CPU_RATE = (
+    1.0e9,
+    0.19e9,
+)  # bytes/s written, and copied, hashed and written by one core (measured: 1.1 s of 210 MiB)
+WEIGHTS = {"char-ptb": (67, 1), "bpe-awd": (20_000, A_TOKEN)}  # symbols, characters of one
+
+
+def plan(every: float, workers: int, judged: str) -> None:
+    """Print hours of training, of states every so many seconds, and of the dev part, by recipe and precision."""
+    total = dict.fromkeys(PEAK, 0.0)
+    print(f"\nstates every {every:g} s, {workers} worker(s), dev part in {judged}")
+    for name, (symbols, length) in WEIGHTS.items():
+        recipe = RECIPES[name]
+        sizes = [recipe.embedding_size] + [recipe.hidden_size] * (recipe.layers - 1) + [recipe.embedding_size]
+        recurrent = sum(4 * n_out * (n_in + n_out + 2) for n_in, n_out in itertools.pairwise(sizes))
+        softmax = symbols * (recipe.embedding_size + 1)
+        units = CHARACTERS / length
+        slots = 4 if recipe.optimizer != "sgd" else 3  # network, best, and moments or the average
+        state = 4 * slots * (recurrent + softmax)
+        for precision, peak in PEAK.items():
+            share = SHARE[workers][precision]
+            rate = share * peak
+            epoch = 6 * (recurrent + softmax) * units / rate  # 2 FLOP a weight forward, 4 backward
+            of_dev = PEAK["float32"] * SHARE[1]["float32"] if judged == "float32" else rate
+            dev = 2 * (recurrent + softmax) * units * DEV / of_dev
+            written = recipe.epochs * min(1.0, (epoch + dev) / every if every else 1.0)
+            # beside the training of other workers and, in a thread, of its own
+            states = written * state * (1 / CPU_RATE if not every else 1 / DISK / workers)
+            hours = [LANGUAGES * x / 3600 for x in (recipe.epochs * epoch, states, recipe.epochs * dev)]
+            total[precision] += sum(hours)
+            print(
+                f"  {name}, {precision}: training {hours[0]:.2f} h = {LANGUAGES} x {recipe.epochs} epochs x 6 x "
+                f"{(recurrent + softmax) / 1e6:.1f}M weights x {units / 1e6:.2f}M units / ({share} x "
+                f"{peak / 1e12:.0f} TFLOP/s); states {hours[1]:.2f} h = {LANGUAGES} x {written:.0f} x "
+                f"{state / 2**20:.0f} MiB / bytes a second; dev {hours[2]:.2f} h"
+            )
+    print("  all: " + ", ".join(f"{precision} {hours:.1f} h" for precision, hours in total.items()))
+
+
 def main():
+    if sys.argv[1:] == ["--plan"]:
+        plan(0, 1, "float32")  # a state after every epoch, which training waits for
+        plan(60, 1, "training's precision")
+        plan(60, 4, "training's precision")
+        return
     print(
         "| recipe | kernels per step | synchronizations | blocking copies | bits, bfloat16 | bits | resumed | halved |"
     )

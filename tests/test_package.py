@@ -31,7 +31,16 @@ def test_a_stage_imports_without_torch(stage):
 
 
 WITHOUT = """
-import json, sys
+import importlib.metadata as metadata, json, sys, tempfile
+
+known = metadata.version
+
+def version(name):
+    if name in ("torch", "sentencepiece", "cmdstanpy"):
+        raise metadata.PackageNotFoundError(name)
+    return known(name)
+
+metadata.version = version
 
 class Without:
     def find_spec(self, name, path=None, target=None):
@@ -51,8 +60,13 @@ def told(call, *given, **how):
 
 parts = ld.split(ld.synthesize(60, 2, seed=0).multitext)
 bits = ld.compute_surprisals(parts, lm="kneser-ney-2")
+EXPERIMENT = ld.run.Experiment.model_validate(
+    {"name": "a", "corpus": {"format": "synthetic", "n_intents": 60, "n_languages": 2},
+     "lm": {"models": ["kneser-ney-2"], "max_replaced": 1.0}}
+)
 print(json.dumps({
     "2": told(ld.fit, bits, model="2")[:12],
+    "run": told(ld.run.run_experiment, EXPERIMENT, tempfile.mkdtemp(), progress=False)[:3],
     "char-small": told(ld.compute_surprisals, parts, lm="char-small"),
     "langdiff.HuggingFaceLM": told(lambda: ld.HuggingFaceLM),
     "langdiff.parallelism.train_tagger": told(lambda: ld.parallelism.train_tagger),
@@ -64,6 +78,7 @@ print(json.dumps({
 def test_what_is_missing_is_told_with_its_extra():
     told = _fresh(WITHOUT)
     assert told.pop("2") == "DifficultyFi"
+    assert told.pop("run") == "Run"
     stan = told.pop("langdiff install-stan")
     assert stan == "langdiff: this command needs CmdStanPy: pip install 'langdiff[stan]'.\n"
     for who, message in told.items():

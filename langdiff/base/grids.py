@@ -132,7 +132,7 @@ class Grid:
         heads = [self.stub, *(" ".join(filter(None, (column.group, column.head))) for column in self.columns)]
         rows = [heads, ["---", *("---" if column.words else "---:" for column in self.columns)]]
         for line in self.lines:
-            shown = [_plain(cell) for cell in line.cells] or [""] * len(self.columns)
+            shown = [markdown(_plain(cell)) for cell in line.cells] or [""] * len(self.columns)
             name = markdown(line.name)
             rows.append([f"*{name}*" if line.kind != "row" and name else name, *shown])
         rows[0] = [markdown(head) for head in heads]

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +61,12 @@ def write_checkpoint(directory: Path, checkpoint: Checkpoint) -> None:
         files[what] = {"name": f"{what}-{digest[:12]}{ending}", "sha256": digest}
         with atomic_path(directory / files[what]["name"]) as temporary:
             temporary.write_bytes(blob)
+    versions = {"langdiff": __version__}
+    with suppress(PackageNotFoundError):  # n-grams do without
+        versions["torch"] = version("torch")
     index = {
         "format": FORMAT,
-        "versions": {"langdiff": __version__, "torch": version("torch")},
+        "versions": versions,
         "files": files,
         **checkpoint.settings,
     }

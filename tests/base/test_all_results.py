@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from pandas.testing import assert_frame_equal, assert_index_equal, assert_series
 import langdiff as ld
 from langdiff import parallelism
 from langdiff.base.encoding import Kept
+from langdiff.base.grids import markdown, tex
 from langdiff.base.result import Printed
 from langdiff.errors import LangdiffWarning
 from langdiff.run.analysis import Analysis, Figure
@@ -236,6 +238,17 @@ def assert_equal(one, other):
         assert one == other or (one != one and other != other)
 
 
+def same_cells(result):
+    """Assert that all forms show the cells that are printed, and that captions are short."""
+    forms = result.summary(), result.to_markdown(), result.to_latex(), unescape(result.to_html())
+    for shown in result.tables():
+        assert len(shown.caption.split()) <= 40
+        for line in shown.grid.lines if shown.grid else ():
+            for text in (part for cell in line.cells for part in cell):
+                looks = text, markdown(text), tex(text), text
+                assert all(look in form for look, form in zip(looks, forms, strict=True)), (shown.name, text)
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_result_is_saved_and_read_and_shown(name, monkeypatch, tmp_path):
     def check(result):
@@ -246,6 +259,7 @@ def test_a_result_is_saved_and_read_and_shown(name, monkeypatch, tmp_path):
             assert again.summary() == result.summary()
             assert_equal(again.to_frame(), result.to_frame())
         assert result.summary().strip()
+        same_cells(result)
         if result.tables():  # a tree is an outline
             assert "<table" in result._repr_html_()
             assert "\\toprule" in result.to_latex()

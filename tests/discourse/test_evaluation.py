@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -298,3 +300,13 @@ def test_error_reduction_of_the_paper():
     assert round(100 * error_reduction(45.8, 46.8, ceiling=57.1), 1) == 8.8
     assert round(100 * error_reduction(44.6, 46.3, ceiling=55.0), 1) == 16.3
     assert round(100 * error_reduction(44.6, 46.3, ceiling=100), 1) == 3.1
+
+
+def test_summary_states_what_was_done():
+    text = evaluate_discourse(BOTH, BOTH_PREDICTED, classes="rst-dt").summary()
+    assert "F1 in percent, parseval, macro (mean over documents)" in text
+    assert "p 60.0 60.0 60.0 60.0      5" in text
+    assert re.search(r"\[binarization:right\|relations:rst-dt\|spans:edus\|documents:2#\w{8}\|version:", text)
+    own = evaluate_discourse(BOTH, BOTH_PREDICTED, classes={"List": "joint"})
+    assert "relations:own#" in own.signature
+    assert "joint" in set(own.items["relation"])

@@ -319,3 +319,12 @@ def test_originals_are_named_or_found_and_marked():
     assert unknown.originals == ()
     assert "original of the texts" not in unknown.summary()
     refused(ConfigError, r"origin='fra': not among the editions", ld.measure_parity, texts, origin="fra")
+
+
+def test_summary_and_frame():
+    surprisals = ld.simulate(50, 2, seed=1).surprisals
+    result = ld.measure_parity(surprisals, reference="e1")
+    frame = result.to_frame()
+    assert {"information_parity_model", "information_parity_model_low", "information_parity_model_high"} <= set(frame)
+    assert "information_parity_model" in result.summary()
+    assert repr(result).startswith("Parity of 2 editions with e1; information parity model from")

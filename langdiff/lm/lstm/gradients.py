@@ -15,7 +15,7 @@ from langdiff.base.seeds import generator, torch_generator
 from langdiff.lm.device import empty_cache, single_precision
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
-from langdiff.lm.lstm.scoring import slices
+from langdiff.lm.lstm.scoring import SCORED_ON_CPU, Judging, slices
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 
 BF16, TF32, SINGLE = "bfloat16", "tf32", "float32"  # as caches and records of provenance name them
 
+JUDGED_AT_ONCE = 1 << 17  # units of a GPU, where its memory holds them
 _TRIED = 64  # rows and columns: torch multiplies smaller matrices without the library that decides
 
 
@@ -201,6 +202,13 @@ def training_precision(recipe: "Recipe", device: str) -> str:
     if recipe.bf16 and has_bf16(device):
         return BF16
     return TF32 if device == "cuda" and torch.cuda.is_tf32_supported() else SINGLE
+
+
+def judging(precision: str, device: str) -> Judging:
+    """Return how a kind of device judges epochs of a training: on CUDA in its precision, on CPUs as it scores."""
+    if device == "cpu":
+        return Judging(None, tf32=False, most_units=SCORED_ON_CPU)
+    return Judging(torch.bfloat16 if precision == BF16 else None, precision == TF32, JUDGED_AT_ONCE)
 
 
 @cache

@@ -16,10 +16,10 @@ from langdiff.errors import TrainingError
 from langdiff.lm.language_model import Epoch, Report
 from langdiff.lm.lstm.batches import STRETCH, WINDOW, Batch, Text, cut, draw_segments, lay_out, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures
-from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
+from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients, judging, training_precision
 from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.lstm.resume import TrainingState
-from langdiff.lm.lstm.scoring import score
+from langdiff.lm.lstm.scoring import judge
 from langdiff.lm.units.characters import Ids, Units
 
 if TYPE_CHECKING:
@@ -161,7 +161,9 @@ class EpochLoop:
         trained = time.perf_counter()
         self.network.eval()
         with self.scored_weights():
-            dev_bits = float(score(self.network, self.dev.intents, features=self.dev.features)[0].sum())
+            device = self.network.embedding.device.type
+            how = judging(training_precision(self.recipe, device), device)
+            dev_bits = judge(self.network, self.dev.intents, self.dev.features, how)
             if not (isfinite(train_bits) and isfinite(dev_bits)):
                 raise TrainingError(
                     f"the loss is not a number any more in epoch {number}. Lower learning_rate "

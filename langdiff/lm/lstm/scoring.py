@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +22,16 @@ Floats = npt.NDArray[np.float64]
 logger = logging.getLogger(__name__)
 
 _SCORED_AT_ONCE = 1 << 14  # units in a batch
-_SCORED_ON_CPU = 1 << 12  # which stay nearer to the processor: a sixth faster
+SCORED_ON_CPU = 1 << 12  # which stay nearer to the processor: a sixth faster
 _LOGITS_AT_ONCE = 1 << 22  # elements, 16 MB: a large softmax over long intents goes in slices
+
+
+class Judging(NamedTuple):
+    """How epochs are judged: precision of the layers, whether products are in TF32, and units in a batch."""
+
+    dtype: torch.dtype | None
+    tf32: bool
+    most_units: int
 
 
 def slices(n: int, vocabulary_size: int) -> Iterator[slice]:
@@ -64,8 +73,22 @@ def score(
     bits, eos_bits : ndarray of float64, shape (I,)
         They depend on no other intent, but for rounding in the seventh digit.
     """
+    most_units = SCORED_ON_CPU if network.embedding.device.type == "cpu" else _SCORED_AT_ONCE
+    return _sums(intents, _in_batches(network, intents, features, most_units, batch_size))
+
+
+@torch.no_grad()
+def judge(network: Network, intents: Sequence[Ids], features: NgramFeatures | None, judging: Judging) -> float:
+    """Return the bits of the dev part, by which epochs are chosen; see `score`."""
+    with single_precision(tf32=judging.tf32):
+        batches = _in_batches(network, intents, features, judging.most_units, dtype=judging.dtype)
+        return float(_sums(intents, batches)[0].sum())
+
+
+def _sums(intents: Sequence[Ids], batches: Iterable[tuple[Pieces, Floats]]) -> tuple[Floats, Floats]:
+    """Return the bits of intents and of their ends."""
     bits, eos_bits = np.zeros(len(intents)), np.zeros(len(intents))
-    for pieces, (each,) in _in_batches(network, intents, features, batch_size):
+    for pieces, (each,) in batches:
         for column in np.flatnonzero(pieces.scored):
             each[: pieces.scored[column], column] = 0
         np.add.at(bits, pieces.rows, each.sum(axis=0))
@@ -90,7 +113,8 @@ def score_symbols(
     """
     shape = () if others is None else (2,)
     found = [np.empty((*shape, len(ids) + 1)) for ids in intents]
-    for pieces, each in _in_batches(network, intents, features, None, others):
+    most_units = SCORED_ON_CPU if network.embedding.device.type == "cpu" else _SCORED_AT_ONCE
+    for pieces, each in _in_batches(network, intents, features, most_units, others=others):
         for column, (row, begin, length, first) in enumerate(zip(*pieces, strict=True)):
             own = (each[0] if others is None else each)[..., first:length, column]
             found[row][..., begin + first : begin + length] = own
@@ -101,8 +125,10 @@ def _in_batches(
     network: Network,
     intents: Sequence[Ids],
     features: NgramFeatures | None,
-    batch_size: int | None,
+    most_units: int,
+    batch_size: int | None = None,
     others: Ids | None = None,
+    dtype: torch.dtype | None = None,
 ) -> Iterator[tuple[Pieces, Floats]]:
     """Score intents, or windows of them, in parallel; yield them and the bits of their symbols, (1 or 2, T, B).
 
@@ -111,13 +137,12 @@ def _in_batches(
     device = network.embedding.device
     text = Text(intents, len(network.embedding) - 1, features)
     pieces = text.pieces() if network.has_state else text.pieces(WINDOW, WINDOW // 2)
-    most_units = _SCORED_ON_CPU if device.type == "cpu" else _SCORED_AT_ONCE
     waiting = rows_by_length(pieces.lengths, most_units=most_units, most_intents=batch_size)
     while waiting:
         rows, *waiting = waiting
         own = pieces.of(rows)
         try:
-            found = _bits(network, text.batches(own, device, steps=STRETCH), others)
+            found = _bits(network, text.batches(own, device, steps=STRETCH), others, dtype)
         except torch.cuda.OutOfMemoryError as error:
             if len(rows) == 1:
                 raise
@@ -137,14 +162,15 @@ def _in_batches(
         waiting = [left[each] for each in by_length]
 
 
-def _bits(network: Network, stretches: Iterable[Batch], others: Ids | None) -> Floats:
+def _bits(network: Network, stretches: Iterable[Batch], others: Ids | None, dtype: torch.dtype | None = None) -> Floats:
     """Return the bits of the N symbols to predict and, if given, of others, (1 or 2, N), stretch by stretch."""
     state: State | None = None
     found = []
     for batch in stretches:
-        activations = network(batch.inputs, None, state)
+        activations = network(batch.inputs, None, state, None, dtype)
         state = activations.state or None
-        output, targets = activations.output.flatten(0, 1), batch.targets.flatten()
+        # the softmax is never in half precision
+        output, targets = activations.output.flatten(0, 1).to(network.embedding.dtype), batch.targets.flatten()
         if batch.rows is not None:
             output, targets = output[batch.rows], targets[batch.rows]
         found.append(_bits_of(network, output, targets, batch.features, others).numpy())

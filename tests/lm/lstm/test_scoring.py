@@ -9,8 +9,9 @@ from langdiff.errors import ConfigError
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import rows_by_length
+from langdiff.lm.lstm.gradients import judging
 from langdiff.lm.lstm.network import AWDLSTM
-from langdiff.lm.lstm.scoring import score, score_symbols
+from langdiff.lm.lstm.scoring import judge, score, score_symbols
 
 SINGLE_PRECISION = 1e-3  # bits per intent: what rounding in float32 may move
 V = 6  # symbols, the last is the end symbol
@@ -73,6 +74,21 @@ def test_slices_and_stretches_give_the_same(monkeypatch, limit, value):
     monkeypatch.setattr(scoring, limit, value)
     for found, expected in zip((score(net, intents), *score_symbols(net, intents)), whole, strict=True):
         assert_allclose(found, expected, atol=0.1 * SINGLE_PRECISION)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "tf32", "float32"])
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_epochs_are_judged_in_the_precision_of_training_on_a_gpu_alone(precision, device):
+    how = judging(precision, device)
+    half, tf32 = device == "cuda" and precision == "bfloat16", device == "cuda" and precision == "tf32"
+    assert (how.dtype, how.tf32) == (torch.bfloat16 if half else None, tf32)
+    assert how.most_units == (1 << 17 if device == "cuda" else 1 << 12)
+    rng, net = np.random.default_rng(0), network(scale=4.0)
+    intents = [rng.integers(0, V - 1, n) for n in rng.integers(1, 40, 60)]
+    exact = score(net, intents)[0].sum()
+    found = judge(net, intents, None, how)
+    assert found == pytest.approx(exact, rel=5e-3 if half else 1e-6)
+    assert half == (abs(found / exact - 1) > 1e-6)
 
 
 def test_probabilities_of_the_next_symbol_sum_to_one_at_every_position():

@@ -194,7 +194,7 @@ TABLE_H = """010000000 111101111 111011000 001111001 111000111 111011001 1111111
 011111011 011011111"""
 
 
-def test_scores_at_the_additive_fit_test_the_interaction_and_each_system(monkeypatch):
+def test_scores_at_the_additive_fit_test_the_interaction_and_each_system(monkeypatch, tmp_path):
     """Worked numbers, against an independent implementation by grids and differences; sign flips within their error."""
     monkeypatch.setattr(Structure, "translated", False)
     answers = np.array([[float(a) for a in row] for row in TABLE_H.split()])
@@ -215,6 +215,39 @@ def test_scores_at_the_additive_fit_test_the_interaction_and_each_system(monkeyp
     assert_allclose(fit.profiles["p_holm"].iloc[1:], np.minimum(fit.profiles["p"].iloc[1:] * [2, 3, 1], 1))
     assert fit.two_way.test().loc["interaction", "p"] == fit.profiles.loc["interaction", "p"]
     assert "No system's profile over languages was shown to differ" in fit.summary()
+    assert fit.two_way.flags().loc[("l3", "m1"), "low"] == pytest.approx(0.249691, abs=1.5e-6)
+    shows_bounds_only(fit, tmp_path)
+
+
+def shows_bounds_only(fit, tmp_path):
+    """Assert that of l3@m1 nothing but its bounds is shown, in frames, tables, files and the picture."""
+    row = fit.to_frame().set_index("name").loc["l3@m1"]
+    assert row[["language", "system", "kind"]].tolist() == ["l3", "m1", "bound"]
+    assert row[["estimate", "std_error", "low"]].isna().all()
+    assert row["high"] == pytest.approx(-2.407757, abs=1.5e-6)
+    for frame in (fit.two_way.to_frame(), fit.two_way.flags()):
+        assert frame.loc[("l3", "m1")].drop(["low", "kind"]).replace("", np.nan).dropna().tolist() in ([], ["harder"])
+    grids = {shown.name or "systems": shown.grid for shown in fit.tables() if shown.grid}
+    cells = {
+        name: {line.name: dict(zip([c.head for c in grid.columns], line.cells, strict=True)) for line in grid.lines}
+        for name, grid in grids.items()
+    }
+    assert cells["levels"]["l3"]["m1"] == ("< −2.41", "")
+    assert cells["interaction"]["l3"]["m1"] == ("< −0.25", "")
+    assert cells["systems"]["m1"]["ability, log odds"] == ("< −0.98", "")
+    assert cells["systems"]["m1"]["ranks"] == ("–", "")
+    for ending, look in (
+        (".tex", r"\textless{} $-$2.41"),
+        (".md", "&lt; −2.41"),
+        (".html", "&lt; −2.41"),
+        (".txt", "< −2.41"),
+    ):
+        fit.save(tmp_path / f"fit{ending}")
+        assert look in (tmp_path / f"fit{ending}").read_text(encoding="utf-8")
+    ax = fit.plot()
+    assert sum(len(each.lines[0].get_xdata()) for each in ax.containers) == len(fit.systems)
+    arrows = [text for text in ax.texts if text.arrow_patch is not None]
+    assert [round(arrow.xy[0] < arrow.xyann[0] == pytest.approx(-2.407757, abs=1e-5)) for arrow in arrows] == [1]
 
 
 def test_a_language_at_chance_has_bounds_only():
