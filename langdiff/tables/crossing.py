@@ -171,7 +171,7 @@ def grid_of_board(board: pd.DataFrame, scale: Scale) -> Grid:
             Cell(str(ranks) if measured else MISSING),
         )
         lines.append(Line("row", str(name), cells))
-    heads = [f"{scale.quantity}, {unit}", "interval", "ranks"]
+    heads = [unit if unit == scale.quantity else f"{scale.quantity}, {unit}", "interval", "ranks"]
     return Grid([Column("", head) for head in heads], lines, "" if board.index.name is None else str(board.index.name))
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, Shown, signed
 from langdiff.base.result import Drawn, Result
-from langdiff.tables.pairs import MOST_RANKED, rank_set
+from langdiff.tables.pairs import BEST, MOST_RANKED, rank_set
 
 MOST_NAMED = 5  # editions that a sentence names
 MOST_CONTRASTS = 60  # lines of contrasts in print
@@ -46,7 +46,7 @@ class Table(Result):
         Names of editions in sentences.
     unit : {"percent", "nats", "log odds"}
         Unit that is printed.
-    highest : {"hardest", "ablest"}
+    highest : {"hardest", "ablest", "highest"}
         Meaning of rank 1.
     of : str
         What has ranks: ``"edition"``, ``"system"``, ``"family"``.
@@ -121,7 +121,7 @@ class Table(Result):
             return
         own = own.sort_values("estimate", ascending=False, kind="stable")
         under = f" under {column}" if column else ""
-        best, worst = ("hardest", "easiest") if self.highest == "hardest" else ("ablest", "weakest")
+        best, worst = BEST[self.highest]
         top, bottom = own.iloc[0], own.iloc[-1]
         if own["rank_low"].isna().any():
             yield (

@@ -507,7 +507,7 @@ class Counts(Scores):
     """Counts, given the totals of items; the trials of a cell are its exposure."""
 
     name = POISSON
-    scale = Scale(quantity="log_rate", unit="nats", first="highest", centre="mean")
+    scale = Scale(quantity="rate", unit="nats", first="highest", centre="mean")
 
     def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:  # noqa: ARG002 - any exposure
         """Check that counts are whole numbers from 0."""
