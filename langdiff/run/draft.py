@@ -36,9 +36,10 @@ def draft_experiment(folder: Path, out: Path) -> Draft:
         multitext, format, path = texts
         return Draft(repr(multitext), "\n".join(_lines(multitext, format, path, out)) + "\n")
     if systems := _systems(folder):
+        then = "outcomes fit logs.parquet" if " answers" in systems else "table logs.parquet --pairs"
         return Draft(
             f"{folder} holds logs of evaluations: {systems}. They need no experiment file:\n"
-            f"  langdiff import {folder} --out logs.parquet\n  langdiff table logs.parquet --pairs"
+            f"  langdiff import {folder} --out logs.parquet\n  langdiff {then}"
         )
     tried = "\n".join(f"  as {name}: {why}" for name, why in reasons.items())
     raise DataError(f"{folder}: neither texts nor logs that can be read.\n{tried}")

@@ -69,4 +69,5 @@ def test_logs_need_none_and_nothing_is_an_error(tmp_path):
         file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     found = _init(tmp_path, "--out", tmp_path / "a.toml")
     assert "langdiff import" in found.stdout
+    assert "langdiff outcomes fit logs.parquet" in found.stdout
     assert not (tmp_path / "a.toml").exists()

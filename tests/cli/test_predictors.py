@@ -100,3 +100,10 @@ def test_texts_and_codes_are_kept_apart(langdiff, tmp_path, monkeypatch, argumen
     done = langdiff("predictors", *arguments)
     assert (done.code in (1, 2), done.out) == (True, "")
     assert message in done.said
+
+
+@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")
+def test_all_intents_are_counted_if_asked_for(langdiff, corpus):
+    done = langdiff("predictors", corpus, "--all-intents", "--compressor", "zlib")
+    assert "warning: 1 of 3 editions lack some of the 2 intents" in done.err
+    assert table(done.out).loc["eng-a", "characters"] == 34

@@ -11,6 +11,7 @@ from scipy import stats
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression import Bootstrap, Laplace, Optimizer, Random, Sandwich
+from langdiff.regression.fitting import influence
 from tests.helpers import refused
 
 
@@ -381,3 +382,21 @@ def test_what_one_intent_decides_has_one_degree_of_freedom(settings):
     assert (across.low, across.high) == pytest.approx((across.estimate - half, across.estimate + half))
     with pytest.warns(LangdiffWarning, match="few"):  # two intents leave something to see the error by
         assert ld.fit(two_blocks(shared=2), model="1").errors.kind == "sandwich"
+
+
+@pytest.mark.parametrize("settings", [{}, {"dispersion": "edition"}, {"model": "2L"}, {"errors": "information"}])
+def test_influences_of_intents_are_made_when_they_are_read(monkeypatch, settings):
+    made, usual = [], influence._rows_of
+    monkeypatch.setattr(influence, "_rows_of", lambda sample: made.append(1) or usual(sample))
+    bits = ld.simulate(120, 4, missing=0.1, seed=3).surprisals.bits.to_numpy().copy()
+    fit = ld.fit(bits, clusters=None, **settings)
+    assert fit.summary()
+    assert len(fit.pairs().to_frame()) > len(fit.to_frame())
+    assert not made
+    if fit.errors.kind == "sandwich":
+        np.testing.assert_allclose(fit.influence.values.T @ fit.influence.values, fit.covariance, rtol=1e-5, atol=1e-15)
+    assert len(fit.influence.values) == len(fit.influence.units.names)
+    assert len(made) == 1
+    other = ld.fit(bits, clusters=None, **settings)
+    bits[0, 0] *= 2
+    refused(DataError, "the table was changed after its fit", lambda: other.influence.values)

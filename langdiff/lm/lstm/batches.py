@@ -112,9 +112,9 @@ class Text:
         return Pieces(rows, begins, lengths, np.where(begins > 0, overlap, 0))
 
     def batches(self, pieces: Pieces, device: torch.device, *, steps: int) -> Iterator[Batch]:
-        """Yield pieces in parallel, padded with the end symbol: one batch, or several of so many steps each.
+        """Yield batches of `steps` time steps of pieces in parallel, padded with the end symbol.
 
-        Of these, each goes on where the one before ends.
+        Each goes on where the last one ends.
         """
         lengths, end = pieces.lengths, self._end
         padded = np.full((lengths.max() + 1, len(lengths)), end, dtype=np.int64)  # (T + 1, P)

@@ -182,7 +182,13 @@ class LanguageModel:
         write_checkpoint(Path(directory), self.checkpoint(self.network.state_dict()))
 
     def checkpoint(self, weights: Mapping[str, torch.Tensor]) -> Checkpoint:
-        """Return what is saved of the model with some weights."""
+        """Return the parts that are saved of a model with these weights.
+
+        Parameters
+        ----------
+        weights : mapping from str to Tensor
+            Parameters of the network, by name.
+        """
         return Checkpoint(
             settings={
                 "name": self.name,

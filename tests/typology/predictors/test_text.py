@@ -211,3 +211,11 @@ def test_numbering_characters_needs_little_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20 * len(text)  # of which 4 are UTF-32; sorting them takes 37
+
+
+@pytest.mark.parametrize(
+    ("words", "rate"), [("abracadabra", 1.294203), ("abababab", 0.717675), ("ab" * 10, 0.647454), ("a", 0)]
+)
+def test_entropy_rate_of_short_texts(words, rate):
+    """Matches do not reach into what follows: with overlap, the second would be 0.638271."""
+    assert entropy_rate(words) == pytest.approx(rate, abs=1e-6)
