@@ -146,8 +146,12 @@ def fit(call: Call, output: Output, contrast: list[str] | None = None) -> None:
     result = call()
     *shown, details = result.tables()
     if contrast:
-        caption = "Contrasts, ± standard error: log odds of a right answer, and points of the expected rates"
-        shown.append(Shown(grid_of_contrasts(result.contrasts(contrast)), "contrasts", caption))
+        found, scale = result.contrasts(contrast), result.structure.likelihood.scale
+        what = {"nats": "logarithms of rates", "log odds": "log odds of higher ratings"}.get(scale.unit, "scores")
+        if not result.structure.likelihood.of_scores:
+            what = "log odds of a right answer" + ", and points of the expected rates" * ("points" in found)
+        caption = f"Contrasts, ± standard error: {what}"
+        shown.append(Shown(grid_of_contrasts(found, scale.unit), "contrasts", caption))
     draw = result.abilities.plot if result.structure.conditional else result.plot
     output.show(result, draw=draw, shown=Printed(of=result, shown=(*shown, details)))
 
