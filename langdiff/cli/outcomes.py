@@ -146,8 +146,12 @@ def fit(call: Call, output: Output, contrast: list[str] | None = None) -> None:
     result = call()
     *shown, details = result.tables()
     if contrast:
-        caption = "Contrasts, ± standard error: log odds of a right answer, and points of the expected rates"
-        shown.append(Shown(grid_of_contrasts(result.contrasts(contrast)), "contrasts", caption))
+        found = result.contrasts(contrast)
+        what = "log odds of a right answer, and points of the expected rates"
+        if "points" not in found:
+            unit = result.abilities.scale.unit
+            what = "differences of logarithms of rates" if unit == "nats" else unit
+        shown.append(Shown(grid_of_contrasts(found), "contrasts", f"Contrasts, ± standard error: {what}"))
     draw = result.abilities.plot if result.structure.conditional else result.plot
     output.show(result, draw=draw, shown=Printed(of=result, shown=(*shown, details)))
 

@@ -198,10 +198,11 @@ def grid_of_cells(cells: pd.DataFrame, languages: pd.Index, systems: pd.Index, *
 
 def grid_of_contrasts(found: pd.DataFrame) -> Grid:
     """Return contrasts of outcomes as a grid."""
+    quantity = str(found.columns[0])
     digits = digits_of(found["std_error"], "log odds")
-    heads, lines = ["log odds", "interval", "p"], []
+    heads, lines = [quantity.replace("_", " "), "interval", "p"], []
     heads += ["points"] if "points" in found else []
-    for name, row in found.assign(estimate=found["log_odds"]).iterrows():
+    for name, row in found.assign(estimate=found[quantity]).iterrows():
         ends = " to ".join(signed(row[end], digits) for end in ("low", "high"))
         cells = [_measured(row, digits), Cell(ends), Cell(f"{row['p']:.2g}")]
         if "points" in found:
