@@ -146,12 +146,12 @@ def fit(call: Call, output: Output, contrast: list[str] | None = None) -> None:
     result = call()
     *shown, details = result.tables()
     if contrast:
-        found, scale = result.contrasts(contrast), result.structure.likelihood.scale
-        what = {"nats": "logarithms of rates", "log odds": "log odds of higher ratings"}.get(scale.unit, "scores")
-        if not result.structure.likelihood.of_scores:
-            what = "log odds of a right answer" + ", and points of the expected rates" * ("points" in found)
-        caption = f"Contrasts, ± standard error: {what}"
-        shown.append(Shown(grid_of_contrasts(found, scale.unit), "contrasts", caption))
+        found = result.contrasts(contrast)
+        what = "log odds of a right answer, and points of the expected rates"
+        if "points" not in found:
+            unit = result.abilities.scale.unit
+            what = "differences of logarithms of rates" if unit == "nats" else unit
+        shown.append(Shown(grid_of_contrasts(found), "contrasts", f"Contrasts, ± standard error: {what}"))
     draw = result.abilities.plot if result.structure.conditional else result.plot
     output.show(result, draw=draw, shown=Printed(of=result, shown=(*shown, details)))
 

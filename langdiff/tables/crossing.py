@@ -196,12 +196,13 @@ def grid_of_cells(cells: pd.DataFrame, languages: pd.Index, systems: pd.Index, *
     return Grid([Column("", str(name)) for name in shown], lines, "language")
 
 
-def grid_of_contrasts(found: pd.DataFrame, unit: str = "log odds") -> Grid:
+def grid_of_contrasts(found: pd.DataFrame) -> Grid:
     """Return contrasts of outcomes as a grid."""
-    digits = digits_of(found["std_error"], unit)
-    heads, lines = [unit, "interval", "p"], []
+    quantity = str(found.columns[0])
+    digits = digits_of(found["std_error"], "log odds")
+    heads, lines = [quantity.replace("_", " "), "interval", "p"], []
     heads += ["points"] if "points" in found else []
-    for name, row in found.assign(estimate=found["log_odds"]).iterrows():
+    for name, row in found.assign(estimate=found[quantity]).iterrows():
         ends = " to ".join(signed(row[end], digits) for end in ("low", "high"))
         cells = [_measured(row, digits), Cell(ends), Cell(f"{row['p']:.2g}")]
         if "points" in found:

@@ -25,13 +25,14 @@ from langdiff.tables.long_tables import read_table_file
 from langdiff.tables.outcomes import CELL, SYSTEM, Outcomes
 
 NOT_WHOLE = (
-    "is not a whole number from 0 up. Of rates and other scores give successes and trials; leave the cell empty if it "
-    "is missing."
+    "is not a whole number from 0 up. Of rates give successes and trials; call a column of scores score; leave the "
+    "cell empty if it is missing."
 )
 NO_NUMBER = "is not a number. Leave the cell empty if it is missing."
 OUTCOMES = ("correct", "is_correct", "right", "success", "acc", "accuracy", "exact_match")  # usual names of outcomes
 MISSING = ("", "NA", "NaN", "nan")
 MOST_SLIPS = 0.5  # of cells other than 0 and 1, above which they are scores
+NO_EXPOSURE = "is no number above 0, so that the score has no rate. Leave both empty if they are missing."
 TOO_MANY = "are more successes than trials. Give both, or leave the cell empty if it is missing."
 
 
@@ -150,6 +151,7 @@ def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     for name, bad, why in (
         ("trials", successes.notna() & trials.isna(), "is empty though successes are given; give both or neither."),
         ("successes", (own == "successes") & (successes > trials), TOO_MANY),
+        ("trials", trials.lt(0) | (trials.eq(0) & successes.fillna(0).ne(0)), NO_EXPOSURE),
     ):
         if bad.any():
             place = int(np.argmax(bad))

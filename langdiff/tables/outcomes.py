@@ -105,6 +105,8 @@ class Outcomes:
         s, t = _numbers(successes, kind, whole=whole), _numbers(trials, "trials", whole=whole, least=0)
         if whole:
             _refuse(s > t.fillna(0), s, t)
+        else:
+            _refuse((s.fillna(0) != 0) & ~(t > 0), s, t, "scores without trials, or exposure: give both or neither")
         present = s.notna() & (t > 0)
         for key, frame in ((kind, s), ("trials", t)):
             object.__setattr__(self, key, frame.where(present).rename_axis(index="item", columns="system"))
@@ -283,7 +285,12 @@ class Outcomes:
         trials = other.values.reindex(index=self.items.index, columns=self.systems.index)
         trials = trials.where(self.values.notna())
         successes = self.values.where(trials.notna())
-        _refuse(successes > trials, successes, trials, f"successes of {other.name}, in which they must be nested")
+        _refuse(
+            successes > trials,
+            successes,
+            trials,
+            f"more successes than successes of {other.name}, in which they must be nested",
+        )
         return replace(self, successes=successes, trials=trials, name=f"{self.name} given {other.name}")
 
     def with_items(self, items: pd.DataFrame) -> "Outcomes":
@@ -396,7 +403,9 @@ def _numbers(frame: pd.DataFrame, what: str, *, whole: bool, least: float = -np.
     values = numbers.to_numpy()
     right = values >= (0 if whole else least)
     if whole:
-        right &= np.isfinite(values) & (values == np.floor(values))
+        right &= values == np.floor(values)
+    if whole or least == 0:
+        right &= np.isfinite(values)
     rows, columns = np.nonzero(frame.notna().to_numpy() & ~right)
     if len(rows):
         first = ", ".join(
@@ -415,14 +424,14 @@ def _numbers(frame: pd.DataFrame, what: str, *, whole: bool, least: float = -np.
     return numbers
 
 
-def _refuse(more: pd.DataFrame, s: pd.DataFrame, t: pd.DataFrame, than: str = "trials") -> None:
+def _refuse(more: pd.DataFrame, s: pd.DataFrame, t: pd.DataFrame, what: str = "more successes than trials") -> None:
     rows, columns = np.nonzero(more.to_numpy())
     if len(rows):
         first = ", ".join(
             f"({s.index[i]}, {s.columns[j]}) = {s.to_numpy()[i, j]:g} of {t.to_numpy()[i, j]:g}"
             for i, j in zip(rows[:5], columns[:5], strict=True)
         )
-        raise DataError(f"{len(rows):,} cell(s) have more successes than {than}: {first}.")
+        raise DataError(f"{len(rows):,} cell(s) have {what}: {first}.")
 
 
 def _attributes(table: pd.DataFrame, names: pd.Index, what: str) -> pd.DataFrame:

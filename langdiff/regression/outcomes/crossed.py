@@ -357,8 +357,9 @@ class Crossed:
         Returns
         -------
         DataFrame
-            Indexed by contrast: ``log_odds``, ``std_error``, ``low`` and ``high`` (95 %), ``p``; ``points`` and
-            ``points_std_error``, of the expected rates, but for the conditional model.
+            Indexed by contrast: ``log_odds``, or of scores and counts ``difference``, on their scale or of logarithms
+            of rates; ``std_error``, ``low`` and ``high`` (95 %), ``p``; ``points`` and ``points_std_error``, of the
+            expected rates, but for models without them.
 
         Raises
         ------
@@ -380,7 +381,8 @@ class Crossed:
             made = effects.contrast(*(one, other)[::sign])
             found[text] = made.estimate, made.std_error, made.low, made.high, made.p_value
             weights.append(self._compared(one, other, of, None, None))
-        frame = pd.DataFrame.from_dict(found, orient="index", columns=["log_odds", "std_error", "low", "high", "p"])
+        quantity = "log_odds" if self._fit.structure.likelihood.scale.unit == "log odds" else "difference"
+        frame = pd.DataFrame.from_dict(found, orient="index", columns=[quantity, "std_error", "low", "high", "p"])
         if found and not self._fit.structure.conditional:
             frame["points"], frame["points_std_error"] = self._points(np.stack(weights))
         return frame.rename_axis("contrast")

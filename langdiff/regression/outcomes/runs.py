@@ -170,6 +170,8 @@ def compare_runs(
     how = {"metric": metric, "language": language, "item": item, "pairing": pairing}
     runs, notes = zip(*(_read(run, how) for run in (old, new)), strict=True)
     _check_same(*notes)
+    if (runs[0].scores is None) != (runs[1].scores is None):
+        raise DataError("one run has scores and the other right answers: read both by one metric.")
     one, two = (_by_system(run) for run in runs)
     pairs = {name: (name, name) for name in one if name in two}
     if len(one) == len(two) == 1:

@@ -181,6 +181,32 @@ def test_tables_have_either_scores_or_successes():
             ld.Outcomes(**given)
 
 
+@pytest.mark.parametrize("exposure", [0.0, NONE, np.inf])
+def test_counts_without_exposure_are_refused(exposure):
+    plain = table(COUNTS).scores
+    with pytest.raises(DataError, match=r"\(q0, b\) = (5 of|inf)"):
+        ld.Outcomes(scores=plain, trials=plain * 0 + [1.0, exposure, 1.0])
+
+
+@pytest.mark.parametrize("exposure", ["0", "-5"])
+def test_files_of_counts_without_exposure_are_refused(tmp_path, exposure):
+    (tmp_path / "counts.csv").write_text(f"item,system,score,exposure\na,x,3,{exposure}\na,y,4,10\nb,x,,0\n")
+    with pytest.raises(DataError, match=r"line 2, column 'trials': is no number above 0"):
+        ld.read_outcomes(tmp_path / "counts.csv")
+
+
+def test_contrasts_are_on_the_scale_of_the_model():
+    for model, cells, quantity in (("normal", SCORES, "difference"), ("ordinal", RATINGS, "log_odds")):
+        fit = ld.fit_outcomes(table(cells, "a b c d"[: 2 * len(cells[0]) - 1]), model=model)
+        assert fit.contrasts(["b - a"]).columns[0] == quantity
+
+
+def test_runs_of_scores_and_of_right_answers_are_not_compared():
+    right = ld.Outcomes(successes=(CROSSED.scores > 0.5).astype(float), columns=CROSSED.columns)
+    with pytest.raises(DataError, match="one run has scores"):
+        ld.compare_runs(CROSSED, right)
+
+
 def test_scores_at_an_end_are_doubted():
     rng = np.random.default_rng(1)
     cells = np.column_stack([np.where(np.arange(100) < 98, 0.0, 0.5), rng.random(100)])
