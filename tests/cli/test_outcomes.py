@@ -48,11 +48,3 @@ def test_several_languages_with_chance(langdiff, tmp_path):
     frame = pd.DataFrame(json.loads(summed.out)).set_index(["parameter", "name"])["estimate"]
     ours = ld.fit_outcomes(drawn, additive=True, chance=0.2).parameters["estimate"]
     assert abs(frame[("ability", "l1@s1")] - ours[("ability", "l1@s1")]) < 1e-9
-
-
-def test_contrasts_of_scores_are_in_scores(langdiff, tmp_path):
-    rows = [f"i{i},{s},{i % 5 + s * 0.5 + (i * s) % 3}" for i in range(30) for s in range(2)]
-    (tmp_path / "scores.csv").write_text("\n".join(["item,system,score", *rows]) + "\n")
-    done = langdiff("outcomes", "fit", tmp_path / "scores.csv", "--contrast", "1 - 0").good
-    assert "standard error: scores" in done.out
-    assert "log odds" not in done.out
