@@ -91,7 +91,7 @@ def _search(centred: Floats, weights: Floats, shares: Floats, log_ratio: Floats)
         lower = cost(inner) < cost(outer)
         low, high = np.where(lower, low, inner), np.where(lower, outer, high)
     middle: Floats = (low + high) / 2
-    return middle
+    return np.where(np.isnan(cost(middle)), np.nan, middle)  # totals have no draws
 
 
 def at_end(exponent: Floats) -> Floats:
@@ -154,9 +154,10 @@ class Asymptotes(Result):
 
     def __repr__(self) -> str:
         """Return a one-line description."""
+        ends = self.exponent_low, self.exponent_high
         return (
             f"Asymptotes ({self.form}): {int(self.frame['reason'].eq('').sum())} of {len(self.frame)} editions, "
-            f"exponent {self.exponent:.3f} ({self.exponent_low:.3f} to {self.exponent_high:.3f})"
+            f"exponent {self.exponent:.3f}{'' if np.isnan(ends).any() else ' ({:.3f} to {:.3f})'.format(*ends)}"
         )
 
 

@@ -429,7 +429,8 @@ class DifficultyCurve(Result):
             return sizes_reached(log_bits, log_sizes, target[..., None] + np.log(ratio.to_numpy()))
 
         found = reached(self.log_bits.to_numpy())
-        ends = draw_interval(np.clip(reached(self.draws), log_sizes[0], log_sizes[-1]))
+        drawn = np.where(np.isnan(self.draws).any(axis=-1), np.nan, reached(self.draws))  # NaN of totals
+        ends = draw_interval(np.clip(drawn, log_sizes[0], log_sizes[-1]))
         frame = pd.DataFrame({"size": np.exp(found), "low": np.exp(ends[0]), "high": np.exp(ends[1])}, self.editions)
         frame["reason"] = np.select(
             [np.isneginf(found), np.isposinf(found)], [f"fewer than {first:,}", f"more than {last:,}"], default=""

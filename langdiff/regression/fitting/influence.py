@@ -75,7 +75,8 @@ def influence_of(sample: Sample, uncertainty: Uncertainty, of_bits: str = "") ->
             sample.check()
             freedom = freedom_of_units(sample, fitting.clusters(np.arange(sample.n_clusters)))
         found = _record(sample, partial(_rows_of, sample), None, freedom, known)
-        return replace(found, rows=LaterRows(sample, of_bits) if fitting.repeatable else _rows_of(sample))
+        later = fitting.repeatable and (usual or not fitting.settings.variant.kinked)  # a kink may have none
+        return replace(found, rows=LaterRows(sample, of_bits) if later else _rows_of(sample))
     sample.check()
     code = sample.kinds[0]
     freedom = np.full((count, count), most)

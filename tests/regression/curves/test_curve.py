@@ -284,6 +284,23 @@ def test_the_worked_training(tmp_path):
         ld.lm.read_training(path, byte_premium={"a": 1, "b": 1.05})
 
 
+@pytest.mark.filterwarnings("ignore:.*totals without items")
+def test_totals_have_no_intervals(tmp_path):
+    rows = [
+        {"step": n, "language": name, "bits": bits * (1 + 5 / n**0.5)}
+        for n in (100, 200, 1000)
+        for name, bits in zip("abc", (900, 950, 980), strict=True)
+    ]
+    curve = fit_curve(ld.lm.read_training(training(tmp_path, rows)), axis="step")
+    floors = curve.asymptotes()
+    assert floors.exponent == pytest.approx(0.5, abs=1e-4)
+    assert np.isnan([floors.exponent_low, floors.exponent_high]).all()
+    assert repr(floors).endswith("exponent 0.500")
+    rates = curve.exchange_rate("a", 200)
+    assert rates["size"].notna().all()
+    assert rates[["low", "high"]].isna().all(axis=None)
+
+
 def test_steps_of_a_training_are_those_of_its_tables(tables, tmp_path):
     rows = [
         {"step": n, "language": edition, "item": intent, "bits": bits}

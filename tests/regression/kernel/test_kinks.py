@@ -1,12 +1,13 @@
 """Model 2L at its kinks: worked numbers, certificates, and errors against independent searches."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import laplace
 
 import langdiff as ld
-from langdiff.errors import ConfigError, ConvergenceWarning
+from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning
 from langdiff.regression import Laplace, Optimizer
 from langdiff.regression.kernel.cells import CellLikelihood
 from langdiff.regression.kernel.kink_errors import _RowCosts, influences_at_kinks
@@ -147,6 +148,17 @@ def test_few_clusters_are_left_out_one_by_one_and_many_are_summed():
         assert_allclose(found.influence.values.T @ found.influence.values, found.covariance, rtol=1e-9, atol=1e-16)
     same = ld.table({"a": by[12], "b": by[12]}, paired=True).differences
     assert_allclose(same["std_error"], 0, atol=1e-12)
+
+
+def test_a_fit_whose_scores_give_no_information_is_saved(tmp_path):
+    rng = np.random.default_rng(53)
+    bits = np.exp(rng.normal(4, 0.5, (25, 1)) + np.linspace(-0.1, 0.2, 5) + rng.normal(0, 0.15, (25, 5)))
+    bits[rng.random(bits.shape) < 0.25] = np.nan
+    table = pd.DataFrame(bits, [f"i{i}" for i in range(25)], list("abcde")).dropna(how="all")
+    with pytest.warns(LangdiffWarning, match="no second derivative"):
+        found = ld.fit(ld.Surprisals(bits=table), model="2L")
+    found.save(tmp_path / "fit.json")
+    assert_allclose(ld.read(tmp_path / "fit.json").std_error, found.std_error)
 
 
 def test_the_rounded_model_is_another():
