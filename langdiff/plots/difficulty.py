@@ -86,7 +86,7 @@ def plot_difficulties(
     Returns
     -------
     Axes
-        The axes drawn on: nats below and percent of the average edition above, or log odds and odds.
+        The axes drawn on: nats below and percent of the average edition above, log odds and odds, or another unit.
 
     Raises
     ------
@@ -168,10 +168,13 @@ def _add_bracket(ax: Axes, effects: Effects, names: pd.Index) -> None:
 
 def _add_top_axis(ax: Axes, effects: Effects) -> None:
     nats = effects.scale.unit == "nats"
+    if not nats and effects.scale.unit != "log odds":
+        return  # scores have no second unit
     top = ax.secondary_xaxis("top", functions=(_percent, _nats) if nats else (np.exp, _log))
     average = f"the average {effects.unit_name}"
     if nats:
-        label = "difference (%)" if effects.scale.quantity == "difference" else f"more bits than {average} (%)"
+        quantity = effects.scale.quantity
+        label = "difference (%)" if quantity in ("difference", "rate") else f"more bits than {average} (%)"
     elif effects.scale.quantity == "difficulty":  # of items, for the average system
         label = "odds of failure"
     else:

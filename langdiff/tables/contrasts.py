@@ -51,7 +51,8 @@ class Scale:
     @property
     def label(self) -> str:
         """Quantity, its estimand and its unit, for axes: ``"difficulty, ln expected bits (nats)"``."""
-        return f"{self.quantity}{f', ln {self.estimand}' if self.estimand else ''} ({self.unit})"
+        unit = "" if self.unit == self.quantity else f" ({self.unit})"
+        return f"{self.quantity}{f', ln {self.estimand}' if self.estimand else ''}{unit}"
 
     def center(self, values: Floats) -> Floats:
         """Return estimates relative to their average, column by column.
