@@ -141,6 +141,12 @@ def read_training(
         value = frame[step].iloc[bad[0]]
         raise DataError(f"{path}, line {frame.index[bad[0]]}: {step} {value} is not a whole number from 1.")
     if not whole:
+        if (again := frame.duplicated([step, "language"])).any():
+            row = frame[again].iloc[0]
+            raise DataError(
+                f"{path}: {int(again.sum()):,} more row(s) of a step and language, the first of {row['language']} at "
+                f"{step} {row[step]}, but no column item that tells them apart; there are {listing(frame.columns, 20)}."
+            )
         frame = _totals(frame, byte_premium, str(path))
     elif byte_premium is not None:
         raise DataError(f"{path}: {option('byte_premium')} is for totals; these are bits of the same items.")

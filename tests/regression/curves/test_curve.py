@@ -291,6 +291,8 @@ def test_totals_have_no_intervals(tmp_path):
         for n in (100, 200, 1000)
         for name, bits in zip("abc", (900, 950, 980), strict=True)
     ]
+    with pytest.raises(DataError, match=r"9 more row.* the first of a at step 100, but no column item"):
+        ld.lm.read_training(training(tmp_path, rows * 2))
     curve = fit_curve(ld.lm.read_training(training(tmp_path, rows)), axis="step")
     floors = curve.asymptotes()
     assert floors.exponent == pytest.approx(0.5, abs=1e-4)
