@@ -161,11 +161,11 @@ def test_units_and_the_axis_above_come_from_the_scale():
     ax.figure.canvas.draw()
     assert ax.get_xlabel() == "ability (log odds), with 95 % interval (thin: of all together)"
     assert ax.child_axes[0].get_xlabel() == "odds, relative to the average system"
-    ax = plot_difficulties(
+    scores = plot_difficulties(
         replace(abilities, scale=Scale(quantity="score", unit="score", first="highest", centre="mean"))
     )
-    assert ax.get_xlabel().startswith("score, with 95 %")
-    assert not ax.child_axes
+    assert scores.get_xlabel().startswith("score, with 95 %")
+    assert not scores.child_axes
     assert_allclose(ax.child_axes[0].get_xlim(), np.exp(ax.get_xlim()))
     containers = plot_two_models(abilities, replace(abilities, estimate=estimate + 3)).containers
     assert_allclose(*points_of(containers), atol=1e-12)  # both relative to their mean
