@@ -111,6 +111,8 @@ def init(
 
     Example: langdiff init texts/ --out texts.toml
     """
+    from shlex import quote
+
     from langdiff.base.io import write_text
     from langdiff.errors import OutputError
     from langdiff.run.draft import draft_experiment
@@ -122,7 +124,7 @@ def init(
     typer.echo(draft.found)
     if draft.text:
         write_text(out, draft.text)
-        echo(f"Written to {out}. Look at the lines with a question mark, then: langdiff run {out}")
+        echo(f"Written to {out}. Look at the lines with a question mark, then: langdiff run {quote(str(out))}")
 
 
 @Command(app, brief="Write and print the report of a run again.")

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from langdiff.base.iso639 import english_names
 from langdiff.corpora import read_multitext
@@ -39,7 +40,7 @@ def draft_experiment(folder: Path, out: Path) -> Draft:
         then = "outcomes fit logs.parquet" if " answers" in systems else "table logs.parquet --pairs"
         return Draft(
             f"{folder} holds logs of evaluations: {systems}. They need no experiment file:\n"
-            f"  langdiff import {folder} --out logs.parquet\n  langdiff {then}"
+            f"  langdiff import {quote(str(folder))} --out logs.parquet\n  langdiff {then}"
         )
     tried = "\n".join(f"  as {name}: {why}" for name, why in reasons.items())
     raise DataError(f"{folder}: neither texts nor logs that can be read.\n{tried}")
@@ -82,7 +83,7 @@ def _lines(multitext: Multitext, format: str, path: Path, out: Path) -> Iterator
     """Yield the lines of the file, with question marks where a person should look."""
     intents, editions = len(multitext.intents), len(multitext.editions)
     where = Path(os.path.relpath(path, out.absolute().parent)).as_posix()
-    yield f"# Written by `langdiff init`. Look at the lines with a question mark, then: langdiff run {out}"
+    yield f"# Written by `langdiff init`. Look at the lines with a question mark, then: langdiff run {quote(str(out))}"
     yield f"name = {json.dumps(out.stem)}\nseed = 0\n\n[corpus] # {intents:,} texts in {editions} editions"
     yield f"format = {json.dumps(format)}\npath = {json.dumps(where)}"
     rows = [

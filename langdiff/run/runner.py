@@ -31,6 +31,7 @@ from langdiff.run.directory import (
     RunLog,
     check_directory,
     environment,
+    files_of,
     hash_editions,
     is_finished,
     is_published,
@@ -287,6 +288,7 @@ class _Run:
         found = self.analyse(replace(basis, surprisals=surprisals, fits=fits))
         manifest = environment() | {
             "data": hash_editions(multitext),
+            "files": files_of(multitext),
             "left_out": records_of(multitext.left_out),
             "skipped": records_of(multitext.skipped),
             "alignment": None if self.alignment is None else records_of(self.alignment.passages),

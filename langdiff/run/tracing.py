@@ -19,7 +19,7 @@ from langdiff.errors import DataError, LangdiffError
 from langdiff.lm.jobs.folder import KEY
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.table import hash_of_bits, identify_table
-from langdiff.run.directory import EDITIONS, EXPERIMENT, MANIFEST, is_finished
+from langdiff.run.directory import EXPERIMENT, MANIFEST, is_finished
 from langdiff.run.upkeep import read_settings, verify_run
 from langdiff.tables.surprisals import Surprisals
 
@@ -224,16 +224,16 @@ class _Trace:
 
     def _texts(self, run: Path) -> None:
         """Compare the files of the corpus with their hashes in the manifest of the run."""
-        path, known = run / MANIFEST, parse_json(read_bytes(run / MANIFEST)).get("data", {})
-        editions = pd.read_csv(run / EDITIONS, dtype=str, index_col="edition", keep_default_na=False)
+        path, manifest = run / MANIFEST, parse_json(read_bytes(run / MANIFEST))
+        known, files = manifest.get("data", {}), manifest.get("files", {})
         if getattr(read_settings(run).corpus, "format", None) == "synthetic":
             self.add(path, "texts", "whole", "drawn from the settings of the run")
-        elif not known or "path" not in editions:
-            self.add(path, "texts", "unproven", "the run knows no files of its texts.")
+        elif not files or set(files) != set(known):
+            self.add(path, "texts", "unproven", "the run knows no files on this machine for its texts.")
         else:
             for edition, digest in known.items():
-                file = Path(editions["path"].get(edition, ""))
-                if edition in editions.index and (not file.exists() or hash_files(file) != digest):
+                file = Path(files[edition])
+                if not file.exists() or hash_files(file) != digest:
                     self.add(file, "texts", "changed" if file.exists() else "missing", f"{edition} was read from it.")
                     return
             self.add(path, "texts", "whole", f"{len(known)} editions are as they were read")

@@ -175,6 +175,7 @@ class JointTest(NamedTuple):
     @property
     def words(self) -> str:
         """Statistic, degrees of freedom or number of sign flips, and p."""
+        equalities = "1 equality" if self.df == 1 else f"{self.df} equalities"
         match self.by:
             case "":
                 return "not known"
@@ -183,9 +184,9 @@ class JointTest(NamedTuple):
             case "chi-squared":
                 how = f"χ²({self.df}) = {self.statistic:.2f}"
             case "sign flips":
-                how = f"{self.df} equalities, {self.statistic:.4g} among {self.flips:,} sign flips of units"
+                how = f"{equalities}, {self.statistic:.4g} among {self.flips:,} sign flips of units"
             case "Bonferroni":
-                how = f"{self.df} equalities, largest t({self.freedom:.4g}) = {self.statistic:.2f}, Bonferroni"
+                how = f"{equalities}, largest t({self.freedom:.4g}) = {self.statistic:.2f}, Bonferroni"
         return f"{how}, p = {self.p:.2g}"
 
 

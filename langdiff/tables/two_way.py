@@ -381,8 +381,11 @@ class TwoWay(ColumnLevels, Result):
         order = [self.leaderboard(of).index for of in ("languages", "systems")]
         if self.columns["language"].nunique() == 1 or len(order[0]) > MOST_SHOWN:
             return found
+        less = " less the mean of all" if what == "Score" else ""
         level = grid_of_cells(cells.rename(columns={"level": "estimate"}), *order, sign=sign, unit=unit)
-        found.insert(1, Shown(level, "levels", f"{what} of each system in each language, {unit} ± standard error"))
+        found.insert(
+            1, Shown(level, "levels", f"{what} of each system in each language{less}, {unit} ± standard error")
+        )
         if self.additive:
             test = () if self.interacts is None else (f"Interaction: {self.interacts.words}.",)
             return [*found, Shown(name="interaction", notes=("No interaction, since the fit is additive.", *test))]
@@ -398,6 +401,7 @@ class TwoWay(ColumnLevels, Result):
     def _board(self, of: str) -> Shown:
         effects = self.effects(of)
         what = f"{effects.scale.quantity.replace('_', ' ').capitalize()} of {of}"
+        what += " less the mean of all" if effects.scale.quantity == "score" else ""  # whose unit has a zero of its own
         together = "intervals and ranks hold together (95 %)" if effects.known else "errors are not known"
         notes = [f"{of.capitalize()}: {JointTest(*self.test().loc[of].iloc[:-1]).words}."]
         notes += [self.cells.words] if of == "systems" and self.cells.words else []

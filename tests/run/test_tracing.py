@@ -77,6 +77,20 @@ def test_the_first_broken_link_is_named(made, tmp_path, what):
     assert f": {state}." in said
 
 
+def test_files_of_texts_are_followed(tmp_path):
+    texts = ld.synthesize(80, 3, seed=1).multitext.to_frame()
+    (tmp_path / "texts").mkdir()
+    for code, name in zip(("deu", "eng", "fin"), texts, strict=True):
+        (tmp_path / f"texts/{code}.txt").write_text("\n".join(texts[name]) + "\n", "utf-8")
+    corpus = {"format": "moses", "path": str(tmp_path / "texts")}
+    run_experiment(Experiment.model_validate(SETTINGS | {"corpus": corpus}), tmp_path / "run", progress=False)
+    assert set(verify(tmp_path / "run")["state"]) <= {"whole", "recomputed"}
+    with (tmp_path / "texts/eng.txt").open("a", encoding="utf-8") as file:
+        file.write("more\n")
+    last = verify(tmp_path / "run").iloc[-1]
+    assert (last["link"], last["state"], last["file"]) == ("texts", "changed", str(tmp_path / "texts/eng.txt"))
+
+
 def test_what_python_saved_is_found_by_its_signature(tmp_path):
     bits = ld.simulate(50, 3, seed=1).surprisals
     bits.save(tmp_path / "bits.parquet")

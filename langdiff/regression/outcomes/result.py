@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import Shown
+from langdiff.base.grids import MISSING, Shown
 from langdiff.base.result import Result, drawing
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.formulas import checked_formula
@@ -313,7 +313,11 @@ class OutcomeFit(Crossed, Result):
         rest = self.to_frame().drop(columns=["kind", *LEVELS], errors="ignore")
         rest = rest[~rest["parameter"].isin([ABILITY, DIFFICULTY])]
         if len(rest):
-            found.append(Shown(rest.round(self.digits), "parameters", "Other parameters", (), {"index": False}))
+            found.append(
+                Shown(
+                    rest.round(self.digits), "parameters", "Other parameters", (), {"index": False, "na_rep": MISSING}
+                )
+            )
         return [*found, Shown(None, "details", "Details", tuple(self._details()))]
 
     def _details(self) -> Iterator[str]:
