@@ -202,7 +202,7 @@ class Crossed:
         return columns is not None and not columns["system"].isin(self._bounds()["system"]).all()
 
     def _bounds(self) -> pd.DataFrame:
-        """Return the columns at chance whose language and system have others, with what is known of them."""
+        """Return the columns at chance whose language and system have others, with their bounds."""
         guessing, columns = self._fit.guessing, self._fit.columns
         if guessing is None or columns is None:
             return pd.DataFrame(columns=[*LEVELS, "level_low", "interaction_low"])
