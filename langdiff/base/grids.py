@@ -231,7 +231,7 @@ class Shown(NamedTuple):
 
 
 def grid_of(frame: "pd.DataFrame", **printing: Any) -> Grid:
-    """Return a data frame as a grid with the cells that `frame_text` prints.
+    """Return a data frame as a grid, with the cells that `frame_text` prints.
 
     Examples
     --------

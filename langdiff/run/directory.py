@@ -201,7 +201,7 @@ def hash_editions(multitext: Multitext) -> dict[Hashable, str]:
 
 def files_of(multitext: Multitext) -> dict[Hashable, str]:
     """Return the absolute path of what each edition was read from, but for addresses."""
-    paths = multitext.edition_info["path"].dropna() if "path" in multitext.edition_info else {}
+    paths: Any = multitext.edition_info["path"].dropna() if "path" in multitext.edition_info else {}
     return {edition: str(_archive_of(Path(path)).absolute()) for edition, path in paths.items() if not address_of(path)}
 
 

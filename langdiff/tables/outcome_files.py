@@ -140,7 +140,7 @@ def _checked_long(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     _check_names(frame, path)
     if own == "score" and "trials" not in frame:
         frame = frame.rename(columns={"exposure": "trials"})
-    numbers = {own: frame[own], "trials": frame.get("trials", pd.Series("1", frame.index))}
+    numbers: dict[str, Any] = {own: frame[own], "trials": frame.get("trials", pd.Series("1", frame.index))}
     for name, column in numbers.items():
         numbers[name], bad = _whole(column, whole=own == "successes")
         if bad.any():

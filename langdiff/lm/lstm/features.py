@@ -29,6 +29,7 @@ from langdiff.lm.units.characters import Ids
 
 Singles = npt.NDArray[np.float32]
 FOLDS = 10
+MOST_OF_FOLD = 0.5  # of a text in one fold, beyond which the others know too little of it
 RUN = 5  # neighbouring intents that share a fold, as those of a dev or test block do
 MANY = 2048  # symbols beyond which only those are held that n-grams tell from the lowest order's
 GATE = 32  # hidden units of what weighs the n-grams
@@ -173,12 +174,16 @@ class Histories:
     def ask_others(self, fold: Ids) -> None:
         """Add, for the intents of each fold, the distributions of a model of all other folds.
 
+        A text longer than most folds is divided among them.
+
         Shapes: fold (I,).
         """
         size, orders = self.vocabulary_size, self.orders[-1]
         _, place = lay_out(self._intents, size - 1)
-        numbers, fold = np.unique(fold, return_inverse=True)
         own = np.repeat(fold, self.lengths + 1)
+        if np.bincount(own).max() > MOST_OF_FOLD * len(own):
+            own = np.arange(len(own)) * FOLDS // len(own)
+        numbers, own = np.unique(own, return_inverse=True)
         self.asked[:] = own[place > 0]
         where = np.cumsum(place > 0) - 1
         for k, ending, folds in count_in_folds(self._intents, size, own, len(numbers), order=orders):

@@ -245,7 +245,7 @@ class _Search:
         return self._solve(gradient)
 
     def take(self, hessian: Floats) -> None:
-        """Set the Hessian in c for the next steps."""
+        """Use a Hessian in c for the next steps."""
         self.factor = cho_factor(self.table.gather(self.table.gather(hessian).T))
 
     def _solve(self, gradient: Floats) -> Floats:

@@ -251,7 +251,7 @@ def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False
     m, d = np.zeros(intents), np.zeros(editions)
 
     def take_out(of_editions: Floats) -> Floats:
-        """Subtract an effect of editions, then the mean of each row, from the residuals; sum them."""
+        """Remove an effect of editions, and then the mean of each row, from the residuals; sum them."""
         sums = np.zeros(editions)
         for rows in parts:
             part = residual[rows]

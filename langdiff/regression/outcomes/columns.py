@@ -206,7 +206,7 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, levels: Effects) 
 
 
 class Bounds(NamedTuple):
-    """Bounds of columns at chance beyond their levels: highest abilities (95 %)."""
+    """Highest abilities (95 %) of columns at chance, beyond their levels."""
 
     systems: pd.Series  # mean of each system with such columns, less that of all systems without
     cells: pd.Series  # interaction of each column, by its name; those of several hold together
