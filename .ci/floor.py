@@ -12,7 +12,6 @@ from pathlib import Path
 
 FLOOR = {"tables/rule.py", "tables/simultaneous.py"}
 EXEMPT = {
-    "experiments/within_languages.py": "profile likelihood",
     "experiments/native_and_translated.py": "power of a plan",
     "parallelism/agreement.py": "published interval, labelled as such",
     "parallelism/statistics.py": "Friedman and Nemenyi",
@@ -21,6 +20,7 @@ EXEMPT = {
     "regression/kernel/integrated/comparisons.py": "likelihood ratio",
     "regression/kernel/likelihood.py": "start of a search",
     "regression/outcomes/chance.py": "exact binomials and profile likelihoods",
+    "regression/outcomes/columns.py": "profile likelihood of bounds",
     "regression/outcomes/inference.py": "likelihood ratios",
     "regression/stan/draws.py": "quantiles of a posterior",
     "regression/variants/laplace.py": "quantiles of a variant",

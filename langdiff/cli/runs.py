@@ -102,7 +102,7 @@ def init(
         typer.Argument(help="Folder with texts in lines, verses or tables, or with logs.", callback=existing_here),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Experiment file to write; it must not exist [default: FOLDER.toml].")
+        Path | None, typer.Option(help="Experiment file to write; it must not exist; FOLDER.toml unless given.")
     ] = None,
 ) -> None:
     """Write an experiment file for what a folder holds: format, languages, split, models, an estimate of the time.

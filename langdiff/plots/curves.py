@@ -68,7 +68,7 @@ def plot_difficulty_curves(curve: "DifficultyCurve", ax: Axes | None = None, **s
     """
     frame, difficulty = curve.to_frame(), curve.difficulty
     ax = _size_axes(ax, difficulty)
-    ends, coloured, axis = {}, _coloured(difficulty), str(difficulty.columns.name)
+    ends, coloured, axis = {}, _coloured(difficulty), str(difficulty.columns.name or "size")
     for edition in _in_order(difficulty):
         rows = frame[frame["edition"] == edition]
         sizes, shown = rows[axis].to_numpy(dtype=float), edition in coloured

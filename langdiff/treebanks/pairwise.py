@@ -117,7 +117,7 @@ class TreebankComparison(Result):
         if exponent < LEAST_EXPONENT:
             raise DataError(
                 f"the noise of {metric} falls too slowly with the words (exponent {exponent:.2f}) for a plan: use "
-                "larger treebanks, more repeats, or SimilaritySettings(levels='context', ancestors=1)."
+                "larger treebanks, more repeats, or settings of contexts with one ancestor."
             )
         needed = np.exp(words.mean(axis=1) + (level.mean(axis=1) - np.log(difference)) / exponent)
         frame = pd.DataFrame({"words": size[1], "noise": noise[1], "exponent": exponent})

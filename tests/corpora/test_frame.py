@@ -87,7 +87,7 @@ def test_tables_that_do_not_know_all():
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from("12345"), st.sampled_from(["aaa", "bbb", "ccc"])),
-        st.none() | st.text(max_size=3),
+        st.none() | st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"]), max_size=3),  # which are doubted
         min_size=1,
     )
 )

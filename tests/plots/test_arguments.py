@@ -125,6 +125,7 @@ ALLOWED = {
     "tables.contrasts",
     "tables.effect_sources",
     "tables.pairs",
+    "tables.two_way",
 }
 
 

@@ -143,6 +143,9 @@ class Tagger(Result):
         inputs = self.source.prepare(with_lemmata(sections, self.lemma))
         return [tuple(self.tags[number] for number in row) for row in best_tags(self.network, inputs)]
 
+    def _table(self) -> pd.DataFrame:
+        return super()._table().drop(columns="seconds")  # which no run repeats
+
     def _notes(self) -> Iterator[str]:
         kept = self.history[self.history["kept"]].iloc[-1]
         yield (

@@ -1,5 +1,6 @@
 """Maximization of likelihoods: by L-BFGS in scaled variables, and by Newton's method near the optimum."""
 
+import contextlib
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -199,7 +200,8 @@ def maximize_newton(
     mu, c = likelihood.start() if start is None else start
     search = _Search(likelihood, _Point(c, likelihood.profile(mu, c)))
     if information is not None:
-        search.take(information)
+        with contextlib.suppress(LinAlgError):  # then the first step makes one of its own
+            search.take(information)
     message = "too many iterations"
     while search.iterations < max_iterations:
         search.iterations += 1
