@@ -67,8 +67,8 @@ def plot_difficulty_curves(curve: "DifficultyCurve", ax: Axes | None = None, **s
     'difficulty (percent)'
     """
     frame, difficulty = curve.to_frame(), curve.difficulty
-    ax = _size_axes(ax, difficulty)
-    ends, coloured, axis = {}, _coloured(difficulty), str(difficulty.columns.name or "size")
+    ax, name = _size_axes(ax, difficulty), difficulty.columns.name
+    ends, coloured, axis = {}, _coloured(difficulty), "size" if name is None else str(name)
     for edition in _in_order(difficulty):
         rows = frame[frame["edition"] == edition]
         sizes, shown = rows[axis].to_numpy(dtype=float), edition in coloured
