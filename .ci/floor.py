@@ -20,7 +20,6 @@ EXEMPT = {
     "regression/kernel/integrated/comparisons.py": "likelihood ratio",
     "regression/kernel/likelihood.py": "start of a search",
     "regression/outcomes/chance.py": "exact binomials and profile likelihoods",
-    "regression/outcomes/columns.py": "profile likelihood of bounds",
     "regression/outcomes/inference.py": "likelihood ratios",
     "regression/stan/draws.py": "quantiles of a posterior",
     "regression/variants/laplace.py": "quantiles of a variant",

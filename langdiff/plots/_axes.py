@@ -57,7 +57,7 @@ def takes(
             value = bound.arguments.get(name)
             if isinstance(value, str | Path):
                 value = bound.arguments[name] = opened(value)
-            if not (value is None and optional) and not any(_is(value, each) for each in kinds):
+            if not (value is None and optional) and not any(is_kind(value, each) for each in kinds):
                 given = "None" if value is None else f"a {type(value).__name__}"
                 raise DataError(f"{function.__name__} draws {what}; {name} is {given}.")
             if lacking := [column for column in columns if isinstance(value, pd.DataFrame) and column not in value]:
@@ -69,7 +69,7 @@ def takes(
     return decorate
 
 
-def _is(value: object, kind: Kind) -> bool:
+def is_kind(value: object, kind: Kind) -> bool:
     """Return whether a value is of a class or has all attributes named, without computing its properties."""
     if not isinstance(kind, str):
         return isinstance(value, kind)

@@ -1,7 +1,7 @@
 """Difficulties of editions with their intervals."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from langdiff.plots._axes import (
     SERIES,
     axes_of,
     finish,
+    is_kind,
     size_of,
     takes,
     text_size,
@@ -36,7 +37,9 @@ from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, eff
 from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import rank_set
 from langdiff.tables.rule import half_width
-from langdiff.tables.two_way import TwoWay
+
+if TYPE_CHECKING:
+    from langdiff.tables.two_way import TwoWay
 
 APART = 0.6  # of the distance of rows, which the intervals of one edition take
 FOLLOWED = 25  # editions, of which `plot_line_follow` draws and names all
@@ -44,10 +47,11 @@ CHANGING = 12  # of more, those that are drawn in colour and named
 NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, the most telling
 
 
-def _crossed(source: Any) -> TwoWay | None:
+def _crossed(source: Any) -> "TwoWay | None":
     """Return the levels of several systems in several languages; None of anything else."""
-    if isinstance(source, TwoWay):
-        return source
+    if is_kind(source, "cells system_scale"):  # a `TwoWay`
+        two_way: TwoWay = source
+        return two_way
     crossed = getattr(source, "columns", None) is not None and not isinstance(source, pd.DataFrame)
     return source.two_way if crossed and source.converged and getattr(source, "split", True) else None
 

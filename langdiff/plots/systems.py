@@ -1,7 +1,7 @@
 """Pictures of systems: recall of parsers by construction, and abilities and difficulties on one scale."""
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,9 @@ from langdiff.plots._names import shorten
 from langdiff.plots._places import spread
 from langdiff.plots._rows import FEW_ROWS, in_columns, row_axes
 from langdiff.tables.effects import Effects
-from langdiff.tables.two_way import TwoWay
+
+if TYPE_CHECKING:
+    from langdiff.tables.two_way import TwoWay
 
 BINS = 30
 SHARE = 0.9  # of the left half that the longest bar takes
@@ -127,7 +129,7 @@ def plot_wright_map(
 
 
 @in_columns
-def draw_cells(two_way: TwoWay, ax: Axes | None = None, **style: Any) -> Axes:
+def draw_cells(two_way: "TwoWay", ax: Axes | None = None, **style: Any) -> Axes:
     """Draw levels with 95 % intervals, a row per language and a marker per system; bounds are arrows."""
     cells, sign = two_way.to_frame(), -1 if two_way.system_scale.quantity == "ability" else 1
     ends = np.array(two_way.cells._ends()) - float(two_way.levels.mean())

@@ -144,6 +144,7 @@ class InfluenceRecord:
     corrected: bool
     freedom: bytes | None
     shape: bytes | None
+    known: bytes | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -428,6 +429,7 @@ class Influence:
             corrected=self.corrected or not kept,
             freedom=packed(freedom),
             shape=packed(self.shape),
+            known=packed(self.known),
         )
 
     @classmethod
@@ -456,6 +458,7 @@ class Influence:
             raw=unpacked(record.raw, record.dtype),
             freedom=unpacked(record.freedom),
             shape=unpacked(record.shape),
+            known=unpacked(record.known),
         )
 
 

@@ -125,7 +125,6 @@ ALLOWED = {
     "tables.contrasts",
     "tables.effect_sources",
     "tables.pairs",
-    "tables.two_way",
 }
 
 

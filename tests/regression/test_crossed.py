@@ -167,7 +167,7 @@ def test_equal_noise_of_systems_is_seldom_rejected_and_unequal_noise_is_told_of_
 
 def test_the_summary_ranks_systems_and_a_saved_fit_is_the_same(tmp_path):
     fit = ld.fit(tables())
-    assert "ranks" in fit.summary()
+    assert "interval   ranks" in fit.summary()
     assert "Difficulty of languages ± standard error" in fit.summary()
     assert len(fit.to_frame()) == 12
     fit.save(tmp_path / "fit.json")

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
@@ -233,7 +232,7 @@ def bounds_of_sums(found: Columns, rows: Rows, point: Point, levels: Effects) ->
     inside, ours = columns[(told := with_others(columns, low))], low[told]
     systems = {name: highest(weight) for name, weight in _of_systems(inside, ours).items()}
     cells = _of_cells(inside, ours)
-    most = float(chi2.ppf(1 - LEVEL / max(len(cells), 1), 1))  # Bonferroni's, of those that are shown together
+    most = float(half_width(1.0, np.inf, 1 - LEVEL / max(len(cells), 1))) ** 2  # Bonferroni's, of those shown together
     return Bounds(
         pd.Series(systems, name="high", dtype=float),
         pd.Series({name: highest(weight, most) for name, weight in cells.items()}, name="high", dtype=float),

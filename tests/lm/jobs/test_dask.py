@@ -27,6 +27,7 @@ from langdiff.lm.jobs.dask_jobs import Patience, is_dask, run_on_dask
 from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder, model_folder
 from langdiff.lm.jobs.job import job_key, read_texts, run_job
 from langdiff.lm.jobs.workers import MEMORY_PER_WORKER, Failures, dask_executor, local_workers
+from langdiff.lm.lstm import training
 from langdiff.tables.text_sources import InMemoryText
 from tests.helpers import refused
 from tests.lm.conftest import verses
@@ -87,13 +88,14 @@ def kill_in_the_middle(client, cache, killed):
 def test_a_killed_worker_changes_no_bit(executor, tiny_recipe, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(executor._client.cluster.scheduler, "allowed_failures", 0)  # or Dask itself tries four times
     parts, recipe = make_parts(EDITIONS, train=60), replace(tiny_recipe, epochs=4, layers=1)
+    executor._client.run(setattr, training, "SECONDS", 0.0)
     killed = {}
     killer = threading.Thread(target=kill_in_the_middle, args=(executor._client, tmp_path, killed))
     killer.start()
     on_cluster = compute(parts, recipe, executor=executor, cache=tmp_path)
     killer.join()
     ((log, first),) = killed.items()
-    assert first  # a kill costs the epochs since the state before, at most a minute
+    assert log.read_bytes().splitlines()[0] == first  # with its seconds: the epoch was not trained again
     assert log.read_bytes().count(b"\n") == 4
     assert f"edition '{log.parts[-4]}': 1 Dask worker(s) died" in caplog.text
     assert "Trying again in 1 s (1 of 3)" in caplog.text
