@@ -198,7 +198,7 @@ def verify(
     from langdiff.run import verify as trace
 
     table = trace(*paths)
-    ok = table["state"].isin(["whole", "recomputed", "unfinished"])
+    ok = table["state"].isin(["whole", "recomputed", "given", "unfinished"])
     if as_json:
         print_json(table)
     else:
@@ -207,7 +207,7 @@ def verify(
             print_frame(links, "what was followed", {})
         whole = int((ok & (table["link"] == "file")).sum())
         echo(
-            f"{whole} files are as they were written; {int((table['state'] == 'recomputed').sum())} fits computed again"
+            f"As they were written: {whole} file(s); computed again: {int((table['state'] == 'recomputed').sum())} fit(s)"
         )
     if unfinished := int((table["state"] == "unfinished").sum()):
         echo(f"{unfinished} language models are unfinished; `langdiff run` goes on with them.", err=True)

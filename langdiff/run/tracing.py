@@ -42,8 +42,9 @@ def verify(*paths: str | Path) -> pd.DataFrame:
     DataFrame
         One row per link, in order: ``file``; ``link``: ``"file"`` (it is as it was written), ``"input"``, ``"fit"``
         (computed from bits), ``"bits"`` (scored by models), ``"models"``, ``"texts"``; ``state``: ``"whole"``,
-        ``"recomputed"``, ``"damaged"``, ``"missing"``, ``"changed"``, ``"unrecorded"``, ``"unfinished"`` or
-        ``"unproven"`` (nothing is wrong, but nothing shows where it is from); and ``reason``, in words.
+        ``"recomputed"``, ``"given"`` (made elsewhere, and as it was when it was used), ``"damaged"``, ``"missing"``,
+        ``"changed"``, ``"unrecorded"``, ``"unfinished"`` or ``"unproven"`` (nothing is wrong, but nothing shows where
+        it is from); and ``reason``, in words.
 
     Raises
     ------
@@ -155,6 +156,8 @@ class _Trace:
             self.add(source, "input", "changed", f"it is another than when {path} was made from it.")
         elif source.is_dir():
             self.add(source, "input", "whole")
+        elif _is_given(source):
+            self.add(source, "input", "given", "it is as it was; it was made elsewhere, so that the chain begins here.")
         else:
             self.follow(source)
 
@@ -241,6 +244,15 @@ class _Trace:
 
 def _near(path: Path, name: str) -> Path:
     return Path(os.path.normpath(path.parent / name))
+
+
+def _is_given(source: Path) -> bool:
+    """Return whether an input is a table that langdiff has not written."""
+    if source.suffix == ".json" or any((one / EXPERIMENT).is_file() for one in source.parents):
+        return False
+    with suppress(LangdiffError):
+        return check_file(source) is None
+    return False
 
 
 def _opened(path: Path) -> Any:

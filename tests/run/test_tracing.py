@@ -121,6 +121,16 @@ def _saved(folder):
     return [folder / name for name in kinds]
 
 
+def test_a_table_made_elsewhere_begins_the_chain_while_it_is_as_it_was(langdiff, tmp_path):
+    ld.simulate_outcomes(40, 3, seed=1).outcomes.to_frame().to_csv(given := tmp_path / "given.csv", index=False)
+    langdiff("outcomes", "fit", given, "--out", made := tmp_path / "made.csv").good
+    assert verify(made)["state"].tolist() == ["whole", "given"]
+    assert langdiff("verify", made).code == 0
+    given.write_text(given.read_text() + "\n")
+    assert verify(made)["state"].tolist() == ["whole", "changed"]
+    assert "input of" in langdiff("verify", made).err
+
+
 @pytest.mark.parametrize("flips", [12, pytest.param(200, marks=pytest.mark.slow)])
 def test_no_flipped_bit_gives_another_number(tmp_path, flips):
     drawn = random.Random(5)

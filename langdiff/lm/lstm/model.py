@@ -182,13 +182,7 @@ class LanguageModel:
         write_checkpoint(Path(directory), self.checkpoint(self.network.state_dict()))
 
     def checkpoint(self, weights: Mapping[str, torch.Tensor]) -> Checkpoint:
-        """Return the parts that are saved of a model with these weights.
-
-        Parameters
-        ----------
-        weights : mapping from str to Tensor
-            Parameters of the network, by name.
-        """
+        """Return the parts that are saved of a model with these weights, the parameters of its network by name."""
         return Checkpoint(
             settings={
                 "name": self.name,
