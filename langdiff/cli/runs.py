@@ -205,10 +205,8 @@ def verify(
         links = table[(table["link"] != "file") | ~ok]
         if len(links):
             print_frame(links, "what was followed", {})
-        whole = int((ok & (table["link"] == "file")).sum())
-        echo(
-            f"As they were written: {whole} file(s); computed again: {int((table['state'] == 'recomputed').sum())} fit(s)"
-        )
+        whole, again = (ok & (table["link"] == "file")).sum(), (table["state"] == "recomputed").sum()
+        echo(f"As they were written: {whole} file(s); computed again: {again} fit(s)")
     if unfinished := int((table["state"] == "unfinished").sum()):
         echo(f"{unfinished} language models are unfinished; `langdiff run` goes on with them.", err=True)
     if not ok.all():

@@ -1,7 +1,7 @@
 """Difficulties of editions with their intervals."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,8 +50,7 @@ NAMED = 16  # of more than ALL_NAMED editions, `plot_two_models` names as many, 
 def _crossed(source: Any) -> "TwoWay | None":
     """Return the levels of several systems in several languages; None of anything else."""
     if is_kind(source, "cells system_scale"):  # a `TwoWay`
-        two_way: TwoWay = source
-        return two_way
+        return cast("TwoWay", source)
     crossed = getattr(source, "columns", None) is not None and not isinstance(source, pd.DataFrame)
     return source.two_way if crossed and source.converged and getattr(source, "split", True) else None
 

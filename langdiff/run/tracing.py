@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -92,19 +93,21 @@ class _Trace:
                     self._bits(path, _opened(path))
             self._texts(folder)
 
-    def follow(self, path: Path) -> None:
-        """Check a file, then its inputs, or others by its content."""
+    def follow(self, path: Path, *, given: bool = False) -> None:
+        """Check a file, then its inputs, or others by its content; an input may have been made elsewhere."""
         if path.resolve() in self.seen:
             return
         self.seen.add(path.resolve())
         run = next((one for one in path.parents if (one / EXPERIMENT).is_file() and is_finished(one)), None)
         try:
-            manifest, held = self._own(path, run)
+            manifest, held = self._own(path, run, given=given)
         except LangdiffError as error:
             self.add(path, "file", "damaged", str(error))
             return
         if run is not None:
             self._within(path, run, held)
+            return
+        if given and not manifest:
             return
         inputs = manifest.get("inputs", {})
         for name, digest in inputs.items():
@@ -126,7 +129,7 @@ class _Trace:
                 return candidate
         return None
 
-    def _own(self, path: Path, run: Path | None) -> tuple[Mapping[str, Any], Any]:
+    def _own(self, path: Path, run: Path | None, *, given: bool) -> tuple[Mapping[str, Any], Any]:
         """Return the manifest of a file that is whole, and the object in it, if any."""
         manifest: Mapping[str, Any] | None = None
         if run is not None:
@@ -142,7 +145,9 @@ class _Trace:
         else:
             manifest = check_file(path)
             held = _opened(path)
-        if manifest is None:
+        if manifest is None and given:
+            self.add(path, "input", "given", "it is as it was; it was made elsewhere, so that the chain begins here.")
+        elif manifest is None:
             self.add(path, "file", "unrecorded", "it has no manifest: made elsewhere, or its .json is missing.")
         else:
             self.add(path, "file", "whole")
@@ -156,10 +161,8 @@ class _Trace:
             self.add(source, "input", "changed", f"it is another than when {path} was made from it.")
         elif source.is_dir():
             self.add(source, "input", "whole")
-        elif _is_given(source):
-            self.add(source, "input", "given", "it is as it was; it was made elsewhere, so that the chain begins here.")
         else:
-            self.follow(source)
+            self.follow(source, given=True)
 
     def _within(self, path: Path, run: Path, held: Any) -> None:
         """Follow a file of a run: tables and figures to its fits, these to bits and models."""
@@ -200,9 +203,8 @@ class _Trace:
         if bits is None:
             self.add(path, "bits", "unproven", "it cannot be read as a table of bits.")
             return
-        caches = [one for one in self.paths if one.is_dir()] + [one for one in path.parents if (one / "jobs").is_dir()][
-            :1
-        ]
+        above = (one for one in path.parents if (one / "jobs").is_dir())
+        caches = [*(one for one in self.paths if one.is_dir()), *islice(above, 1)]
         known = {key.parent: parse_json(read_bytes(key)) for cache in caches for key in sorted(cache.rglob(KEY))}
         recipe = bits.provenance.recipe if bits.provenance is not None else None
         for edition in bits.bits.columns:
@@ -221,9 +223,7 @@ class _Trace:
             if damage:
                 self.add(equal.parent, "models", "damaged", next(iter(damage.values())))
                 return
-        self.add(
-            path, "bits", "whole", f"equal to the scores of {bits.bits.shape[1]} language models, whose files are whole"
-        )
+        self.add(path, "bits", "whole", f"equal to scores of {bits.bits.shape[1]} language models, which are whole")
 
     def _texts(self, run: Path) -> None:
         """Compare the files of the corpus with their hashes in the manifest of the run."""
@@ -244,15 +244,6 @@ class _Trace:
 
 def _near(path: Path, name: str) -> Path:
     return Path(os.path.normpath(path.parent / name))
-
-
-def _is_given(source: Path) -> bool:
-    """Return whether an input is a table that langdiff has not written."""
-    if source.suffix == ".json" or any((one / EXPERIMENT).is_file() for one in source.parents):
-        return False
-    with suppress(LangdiffError):
-        return check_file(source) is None
-    return False
 
 
 def _opened(path: Path) -> Any:

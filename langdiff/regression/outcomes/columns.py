@@ -312,5 +312,5 @@ def words_of_chance(guessing: pd.DataFrame | None, known: str) -> list[str]:
         for name, row in low.iterrows()
     ]
     more = [f"… and {len(shown) - MOST_LISTED} more"] if len(shown) > MOST_LISTED else []
-    count = f"{len(low)} of {len(guessing)} columns are at or below chance: their levels are bounds"
+    count = f"{len(low)} of {len(guessing)} columns cannot be told from chance or are below: their levels are bounds"
     return [*lines, count, *shown[:MOST_LISTED], *more]
