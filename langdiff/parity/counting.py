@@ -255,9 +255,7 @@ def measure_bits(table: Surprisals, reference: int | None, texts: Multitext | No
     measured = Measured(intents=table.intents, editions=table.editions, intent_info=table.intent_info)
     if texts is None and table.characters is not None and table.bytes is not None:
         known = (table.bits.notna() & table.characters.notna() & table.bytes.notna()).to_numpy()
-        characters, size = (
-            np.where(known, part.to_numpy(dtype=float), np.nan) for part in (table.characters, table.bytes)
-        )
+        characters, size = (np.where(known, part.to_numpy(float), np.nan) for part in (table.characters, table.bytes))
         measured.add_sizes(characters, size, reference)
     if table.tokens is not None:
         words = None if texts is None else count_words(texts).reindex(table.intents, columns=table.editions).to_numpy()

@@ -231,9 +231,7 @@ def plot_treebank_profile(
     if draw is None or metric not in profile.bins:
         raise ConfigError(f"{option('metric')} is one of {', '.join(METRICS)}; got {metric!r}.")
     ax = axes_of(ax, 6.4, 3.2)
-    tables, others = (
-        {str(name): table for name, table in each.bins.items()} for each in (profile, profile if box is None else box)
-    )
+    tables, others = ({str(name): table for name, table in each.bins.items()} for each in (profile, box or profile))
     xlabel, ylabel = draw(ax, tables[metric], others[metric], metric, style)
     return finish(ax, xlabel, ylabel, f"{profile.name}: {metric}")
 

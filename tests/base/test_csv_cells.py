@@ -1,6 +1,7 @@
 """Cells that spreadsheets take for formulas get an apostrophe in CSV and TSV, which our readers remove again."""
 
 import csv
+import json
 from dataclasses import replace
 
 import pandas as pd
@@ -106,3 +107,20 @@ def test_replaced_tables_keep_their_hash(tmp_path):
     table = replace(ld.Surprisals(bits=bits), provenance=Provenance(recipe="x"))
     table.save(tmp_path / "s.csv")
     assert ld.read_surprisals(tmp_path / "s.csv").provenance == table.provenance
+
+
+def test_parquet_and_json_are_as_they_were(tmp_path):
+    table = ld.Surprisals(bits=pd.DataFrame({EVIL: [10.0, 20.0, 31.0], "b": [11.0, 22.0, 30.0]}))
+    table.save(tmp_path / "s.parquet")
+    assert set(pd.read_parquet(tmp_path / "s.parquet")["edition"]) == {EVIL, "b"}
+    ld.fit(table, model="1").save(tmp_path / "fit.json")
+    assert EVIL in json.loads((tmp_path / "fit.json").read_text())["difficulty"]["names"]
+
+
+def test_outcomes_come_back(tmp_path):
+    successes = pd.DataFrame({EVIL: [1, 0], "@b": [0, 1]}, index=["-x", "+y"])
+    items = pd.DataFrame({"=kind": ["'-", "-"], "number": [-1.5, 2.0]}, index=["-x", "+y"])
+    ld.Outcomes(successes=successes, items=items).save(tmp_path / "o.csv")
+    read = ld.read_outcomes(tmp_path / "o.csv")
+    pd.testing.assert_frame_equal(read.items, items, check_dtype=False, check_index_type=False, check_names=False)
+    assert read.systems.index.tolist() == [EVIL, "@b"]

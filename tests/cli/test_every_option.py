@@ -47,6 +47,7 @@ USUAL = {  # values for options whose types do not tell them
 LINES = [  # an explicit value that is the usual one changes nothing, and is named behind
     "compare-models bits.csv",
     "fit bits.csv / --errors",
+    "fit bits.csv --json / --errors",
     "table fit.json fit2.json / --scale",
     "table bits.csv / --scale",
     "correlate fit.json pred.csv",
