@@ -17,6 +17,23 @@ def table(tmp_path):
     return tmp_path / "bits.csv"
 
 
+def test_compare_prints_what_the_api_gives(langdiff, table, tmp_path):
+    done = langdiff(
+        "compare-models", table, "--model", "2", "--model", "2C", "--restricted", "--out", tmp_path / "fits.tsv"
+    )
+    assert (done.code, done.err) == (0, "")
+    surprisals = ld.read_surprisals(table)
+    fits = {model: ld.fit(surprisals, model=model, restricted=True) for model in ("2", "2C")}
+    expected = ld.compare(fits)
+    written = pd.read_csv(tmp_path / "fits.tsv", sep="\t", dtype={"model": str}).set_index("model")
+    assert written["restricted"].tolist() == [True, True]
+    numbers = ["log_likelihood", "sigma", "correlation", "largest_difference"]
+    pd.testing.assert_frame_equal(written[numbers], expected[numbers], rtol=ROUNDING, check_names=False)
+    assert f"{expected.loc['2C', 'log_likelihood']:,.1f}" in done.out
+    assert f"[{fits['2C'].signature}]" in done.out
+    assert "those with model 2" in done.out
+
+
 def test_cross_validate_prints_what_the_api_gives(langdiff, table, tmp_path):
     options = ["--model", "1", "--model", "2", "--n-folds", 4, "--seed", 7]
     done = langdiff("compare-models", table, *options, "--out", tmp_path / "models.csv")

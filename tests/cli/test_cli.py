@@ -180,6 +180,16 @@ def test_version(langdiff):
     assert langdiff("--version").out == f"langdiff {ld.__version__}\n"
 
 
+def test_names_of_pictures_are_checked_before_any_work(langdiff, tmp_path):
+    (tmp_path / "none.csv").touch()
+    done = langdiff("fit", tmp_path / "none.csv", "--plot", tmp_path / "forest.doc")
+    assert done.code == 1
+    assert "unknown kind of picture '.doc'" in done.err
+    done = langdiff("translationese", tmp_path / "none.csv", tmp_path / "none.csv", "--plot", "native.doc")
+    assert done.code == 1
+    assert "unknown kind of picture '.doc'" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "settings"),
     [
@@ -203,6 +213,19 @@ def test_fit_by_command_is_fit_in_python(langdiff, truth_and_table, tmp_path, ar
     found = pd.DataFrame(json.loads(done.out)).set_index("edition")
     for column in ("difficulty", "std_error", "low"):
         assert found[column].to_dict() == pytest.approx(expected[column].to_dict(), abs=1e-6)
+
+
+@pytest.mark.parametrize("column", ["rank", "difficulty"])
+def test_groups_may_be_named_like_a_column_of_the_result(langdiff, truth_and_table, tmp_path, column):
+    (tmp_path / "editions.csv").write_text(f"edition,{column}\ne1,a\ne2,a\ne3,b\ne4,b\ne5,b\n")
+    arguments = ["--edition-info", tmp_path / "editions.csv", "--edition-groups", column]
+    done = langdiff("fit", truth_and_table[1], *arguments, "--json")
+    assert done.code == 0
+    assert [row["group"] for row in sorted(json.loads(done.out), key=lambda row: row["rank"])] in (
+        ["a", "b"],
+        ["b", "a"],
+    )
+    assert langdiff("fit", truth_and_table[1], *arguments).code == 0
 
 
 def test_numbers_of_editions_are_numbers_in_a_formula(langdiff, truth_and_table, tmp_path):

@@ -46,6 +46,15 @@ def test_fetch_says_where_to_get_what_it_cannot(langdiff, tmp_path):
     assert langdiff("corpora", "fetch", "flores").code == 1
 
 
+def test_describe(langdiff, corpus):
+    told = json.loads(langdiff("corpora", "describe", corpus, "--json").out)
+    counts = {row["what"]: row["count"] for row in told["counts"]}
+    assert (counts["editions"], counts["intents"], counts["words"], counts["characters"]) == (2, 2, 6, 18)
+    rows = json.loads(langdiff("corpora", "describe", corpus, "--json").out)["editions"]
+    assert {row["edition"]: row["words"] for row in rows} == {"eng-a": 4, "deu-b": 2}
+    assert "2 intents × 2 editions" in langdiff("corpora", "describe", corpus).out
+
+
 @pytest.mark.parametrize("what", ["presence", "sizes", "languages", "intents"])
 def test_plots(langdiff, corpus, tmp_path, what):
     done = langdiff("plot", what, corpus, "--out", tmp_path / "picture.svg")

@@ -37,6 +37,13 @@ def test_prints_a_table_of_shared_intents_for_a_pipe_and_remarks_on_stderr(langd
     assert rows["eng-a"]["language"] == "eng"
 
 
+@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")
+def test_all_intents_are_counted_if_asked_for(langdiff, corpus):
+    done = langdiff("predictors", corpus, "--all-intents", "--compressor", "zlib")
+    assert "warning: 1 of 3 editions lack some of the 2 intents" in done.err
+    assert table(done.out).loc["eng-a", "characters"] == 34
+
+
 def test_sources_by_folder(langdiff, corpus, tmp_path):
     for name, file, text in [
         ("lexicons", "eng", "go\tgoes\tV;PRS\ngo\twent\tV;PST\n"),
@@ -49,6 +56,17 @@ def test_sources_by_folder(langdiff, corpus, tmp_path):
     assert table(done.out)["mcc"].dropna().to_dict() == {"eng-a": 2}
     assert table(done.out)["dependency_length"].dropna().to_dict() == {"deu-a": 1}
     assert "mcc missing in 2 (no lexicon): 'deu-a', 'fra-a'" in done.err
+
+
+@pytest.mark.real_data
+def test_wals_of_real_bibles(langdiff, real_data):
+    kept = ["-e", "glv-manxpart", "-e", "slv-stritar1882", "-e", "eng-kjv"]
+    done = langdiff("predictors", real_data / "bible", *kept, "--wals", real_data / "wals", "--compressor", "zlib")
+    assert done.code == 0, done.err
+    assert table(done.out)["26A"].to_dict()["eng-kjv"] == "Strongly suffixing"
+    unknown = langdiff("predictors", real_data / "bible", *kept, "--wals", real_data / "wals", "--feature", "26B")
+    assert unknown.code == 1
+    assert "no feature '26B'. The most similar: 26A" in unknown.err
 
 
 @pytest.fixture
@@ -100,10 +118,3 @@ def test_texts_and_codes_are_kept_apart(langdiff, tmp_path, monkeypatch, argumen
     done = langdiff("predictors", *arguments)
     assert (done.code in (1, 2), done.out) == (True, "")
     assert message in done.said
-
-
-@pytest.mark.filterwarnings("always::langdiff.errors.LangdiffWarning")
-def test_all_intents_are_counted_if_asked_for(langdiff, corpus):
-    done = langdiff("predictors", corpus, "--all-intents", "--compressor", "zlib")
-    assert "warning: 1 of 3 editions lack some of the 2 intents" in done.err
-    assert table(done.out).loc["eng-a", "characters"] == 34

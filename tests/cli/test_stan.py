@@ -29,6 +29,17 @@ def test_sample_prints_and_saves_what_the_api_draws(langdiff, table, tmp_path):
     assert "seed:4" in idata.posterior.attrs["signature"]
 
 
+def test_absent_cmdstan_is_one_line(langdiff, table, monkeypatch):
+    def path():
+        raise ValueError("no CmdStan installation found")
+
+    monkeypatch.setattr(cmdstanpy, "cmdstan_path", path)
+    monkeypatch.delenv("CMDSTAN", raising=False)
+    done = langdiff("sample", table, "--engine", "cmdstan")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == ("langdiff: CmdStan is not installed: run `langdiff install-stan`, or use --engine pystan.\n")
+
+
 def test_install_stan(langdiff, monkeypatch, tmp_path):
     asked = {}
 

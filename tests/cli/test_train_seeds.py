@@ -32,4 +32,14 @@ def test_several_seeds_show_their_spread_and_can_be_scored(langdiff, corpus, tmp
     assert (tmp_path / "learning-curves-char-tiny.svg").read_text().startswith("<?xml")
     assert read_training_logs(tmp_path)["seed"].nunique() == 2
     one = next(tmp_path.glob("seed-*"))
-    assert langdiff("score", one, corpus, "--lm", "char-tiny", "--out", tmp_path / "all.csv").code == 0
+    scored = langdiff("score", one, corpus, "--lm", "char-tiny", "--out", tmp_path / "all.csv")
+    assert scored.code == 0, scored.err
+
+
+def test_one_seed_draws_its_learning_curves_and_n_grams_have_none(langdiff, corpus, tmp_path):
+    done = langdiff("train", corpus, "--out", tmp_path, "--lm", "char-tiny-unpriced")
+    assert done.code == 0, done.err
+    assert (tmp_path / "learning-curves-char-tiny.svg").is_file()
+    assert (tmp_path / "surprisals-char-tiny-unpriced.csv").is_file()
+    assert langdiff("train", corpus, "--out", tmp_path, "--lm", "kneser-ney-3").code == 0
+    assert not (tmp_path / "learning-curves-kneser-ney-3.svg").exists()

@@ -19,6 +19,16 @@ def tables(tmp_path):
     return tmp_path / "surprisals.csv", tmp_path / "origins.csv", surprisals, origin
 
 
+def test_prints_what_the_api_finds(langdiff, tables, tmp_path):
+    table, origins, surprisals, origin = tables
+    done = langdiff("translationese", table, origins, "--min-native", 50, "--json", "--plot", tmp_path / "native.svg")
+    assert (done.code, done.err) == (0, "")
+    expected = ld.translationese(surprisals, origin, min_native=50).to_frame()
+    printed = pd.DataFrame(json.loads(done.out)).set_index("edition")
+    pd.testing.assert_frame_equal(printed, expected, rtol=1e-6)
+    assert (tmp_path / "native.svg").read_text().startswith("<?xml")
+
+
 @pytest.mark.filterwarnings("ignore:1 edition.s. with native intents are left whole")
 def test_speaks_to_people_of_the_language_they_name(langdiff, tables):
     table, origins, surprisals, origin = tables

@@ -28,6 +28,16 @@ def test_measures(langdiff, files):
     assert "Head-POS entropy in bits over tokens" in langdiff("treebanks", "measures", *files).out
 
 
+def test_measures_over_types(langdiff, tmp_path):
+    path = tmp_path / "dogs.conllu"
+    # dogs, half of the tokens and one of three types: VERB three times, AUX once, entropy 0.8113
+    path.write_text(BARK + BARK + BARK.replace("bark", "lie") + BARK.replace("VERB", "AUX"))
+    for over, share in (("types", 1 / 3), ("tokens", 1 / 2)):
+        printed = langdiff("treebanks", "measures", path, "--over", over, "--json").out
+        assert json.loads(printed)[0]["hpe_mean"] == pytest.approx(0.811278 * share, abs=1e-6)
+    assert "Head-POS entropy in bits over types" in langdiff("treebanks", "measures", path, "--over", "types").out
+
+
 def test_compare_under_names_of_ones_own(langdiff, files):
     short, long = files
     done = langdiff("treebanks", "compare", f"few={short}", long, f"again={short}", "--json").good

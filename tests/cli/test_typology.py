@@ -61,6 +61,17 @@ def test_correlate_gives_what_the_library_gives(langdiff, tables, tmp_path):
     assert (tmp_path / "out.svg").read_text().startswith("<?xml")
 
 
+def test_a_saved_fit_is_read(langdiff, tmp_path):
+    surprisals = ld.simulate(100, 6, seed=0).surprisals
+    ld.fit(surprisals).save(tmp_path / "fit.json")
+    pd.DataFrame({"edition": surprisals.editions, "x": range(6), "code": [1, 2] * 3}).to_csv(
+        tmp_path / "x.csv", index=False
+    )
+    done = langdiff("correlate", tmp_path / "fit.json", tmp_path / "x.csv", "--categorical", "code")
+    assert done.code == 0, done.err
+    assert done.out.startswith("3 tests with a p")
+
+
 def test_a_tree_makes_the_test_along_it(langdiff, tables, tmp_path):
     figures = mielke2019()
     languages = sorted(set(figures.edition_info("bibles")["language"]))

@@ -13,6 +13,19 @@ from langdiff.cli import installed
 from langdiff.cli.app import app
 
 
+def test_errors_of_files_and_numbers_say_what_to_do(langdiff, tmp_path):
+    (tmp_path / "latin.csv").write_bytes("intent,düs,eng\n1,2,3\n".encode("latin-1"))
+    table = tmp_path / "s.csv"
+    ld.simulate(60, 4, seed=1).surprisals.save(table)
+    for arguments, told in (
+        (["fit", tmp_path / "latin.csv"], "it is not UTF-8 (the byte 0xfc at 8). Save it as UTF-8"),
+        (["fit", table, "--out", table / "x" / "fit.json"], f"({table} is a file, not a folder)."),
+    ):
+        done = langdiff(*arguments)
+        assert done.code == 1
+        assert told in done.err
+
+
 @pytest.mark.filterwarnings("default::langdiff.errors.ConvergenceWarning")
 def test_errors_and_warnings_of_commands_speak_of_options(langdiff, tmp_path):
     (tmp_path / "logs.csv").write_text("intent,a,b\n1,-5,-6\n2,-4,-7\n")

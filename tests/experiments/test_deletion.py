@@ -82,6 +82,17 @@ def test_lines_are_the_biases(found):
     refused(DataError, "no column 'bias'", plot_deletion_bias, frame.drop(columns="bias"))
 
 
+def test_of_many_editions_only_the_first_has_lines(found):
+    one = found.to_frame().query("edition == 'e1'")
+    many = pd.concat([one.assign(edition=f"e{k}") for k in range(1, 41)], ignore_index=True)
+    ax = plot_deletion_bias(many)
+    drawn = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_marker() != "None"]
+    assert len(drawn) == 3 * 40
+    assert [line.get_label() for line in drawn if line.get_linestyle() != "None"] == ["MCAR", "MAR", "MNAR"]
+    assert len({tuple(line.get_xdata()) for line in drawn}) == 3  # mechanisms stand side by side
+    assert len(ax.collections) == 3  # only lines have errors
+
+
 def test_refusals():
     bits = COMPLETE.surprisals.bits
     for settings, message in (

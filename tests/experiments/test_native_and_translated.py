@@ -46,6 +46,21 @@ def test_model_1_agrees_with_regression_on_dummies(missing):
     assert result.standard_deviation == pytest.approx(np.std(ols.params[names], ddof=1), abs=SAME_ALGEBRA)
 
 
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_planted_difference_is_found_whatever_natives_talk_about(model):
+    """Native intents of e1 are made twice as large: that does not make e1 hard."""
+    effect = np.array([0.06, 0.0, -0.04, 0.0])
+    surprisals, origin = native_texts(effect, intents=4000, seed=3, model=model)
+    larger = surprisals.bits.mul(np.where(origin == "e1", 2.0, 1.0), axis=0)
+    result = translationese(ld.Surprisals(bits=larger), origin, min_native=100, model=model)
+    frame = result.to_frame()
+    assert list(frame.index) == ["e1", "e2", "e3"]
+    assert ((frame["difference"] - effect[:3]).abs() < 3.5 * frame["std_error"]).all()
+    assert frame["std_error"].max() < 0.012
+    assert frame["low"]["e1"] > 0
+    assert frame["high"]["e3"] < 0
+
+
 def test_an_edition_left_whole_biases_the_others_as_the_notes_say():
     """Native e1 is half as long again; e2 does not differ, and comes out so only if e1 is divided, too."""
     surprisals, origin = native_texts(np.array([np.log(1.5), 0, 0, 0]), intents=4000, seed=7)

@@ -6,6 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.datasets import mielke2019
@@ -50,6 +53,22 @@ def test_the_ends_of_the_interval_are_where_the_likelihood_has_fallen():
         params = type(best.params_object).from_components(fe_params=best.fe_params, cov_re=np.array([[ratio]]))
         assert 2 * (best.llf - model.loglike(params)) == pytest.approx(3.8415, abs=0.02)
     assert spread.between_share_low < spread.between_share < spread.between_share_high
+
+
+@given(n=st.integers(2, 5), languages=st.integers(2, 6), seed=st.integers(0, 1000))
+def test_balanced_components_are_those_of_the_analysis_of_variance(n, languages, seed):
+    y, language = drawn([n] * languages, 0.05, 0.03, seed)
+    spread = spread_within_languages(y, language)
+    groups = y.groupby(language)
+    within = groups.var(ddof=1).mean()
+    between = groups.mean().var(ddof=1) - within / n
+    if between > 0:
+        assert_allclose([spread.between_variance, spread.within_variance], [between, within], rtol=1e-3, atol=1e-7)
+    else:
+        assert spread.between_share < 1e-4
+        assert spread.within_variance == pytest.approx(y.var(ddof=1), rel=1e-3)
+    assert spread.within_sd == pytest.approx(np.sqrt(within))
+    assert spread.between_sd == pytest.approx(groups.mean().std(ddof=1))
 
 
 def test_spreads_of_the_paper():

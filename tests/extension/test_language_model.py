@@ -161,3 +161,7 @@ def test_folds_and_experiments_know_it(multitext, tmp_path):
     run = run_experiment(Experiment.model_validate(experiment), tmp_path / "run", progress=False)
     assert list(run.surprisals) == ["uniform"]
     assert read_status(tmp_path / "run")["state"].tolist() == ["done", "done"]
+
+
+def test_an_unknown_name_is_still_refused():
+    refused(ConfigError, "unknown language model 'uniformly'", read_models, ".", ["eng"], lm="uniformly")

@@ -13,6 +13,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.outcomes.likelihoods import CellTerms, Likelihood
 
+WORKED = 1e-10  # of numbers given to ten digits
 SAME = 1e-6  # of two ways to integrate and to search
 
 
@@ -69,6 +70,14 @@ def drawn(chance, *, n_items=400, seed=1):
     successes = pd.DataFrame(rng.binomial(1, p).astype(float), names, ["a", "b", "c", "d"])
     items = pd.DataFrame({"chance": chance, "half": np.arange(n_items) % 2}, index=names)
     return ld.Outcomes(successes=successes, items=items, name="choices"), ability
+
+
+def test_worked_cell():
+    cell = np.array([[0.5]]), np.array([[3.0]]), np.array([[4.0]])
+    for found in (Guessing(0.25).terms(*cell), GuessingByItem().terms(*cell, constant=np.array([[0.25]]))):
+        assert found.value.item() == pytest.approx(-2.2604480766, abs=WORKED)
+        assert found.of_eta.item() == pytest.approx(0.1151599902, abs=WORKED)
+        assert found.curvature.item() == pytest.approx(0.5970212042, abs=WORKED)
 
 
 def test_a_fit_is_the_maximum_of_a_sum_over_a_grid():

@@ -66,3 +66,10 @@ def test_it_is_shown():
 
 def test_it_is_drawn():
     assert "character" in LENGTHS.plot().get_xlabel()
+
+
+def test_it_is_saved_and_read(tmp_path):
+    LENGTHS.save(tmp_path / "lengths.json")
+    again = ld.read(tmp_path / "lengths.json")
+    assert type(again) is Lengths
+    pd.testing.assert_frame_equal(again.table, LENGTHS.table)

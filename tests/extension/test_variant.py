@@ -87,6 +87,25 @@ def test_it_draws_fits_and_knows_its_errors(truth):
     assert ((fit.difficulty - truth.difficulty) / fit.std_error).abs().max() < 4
 
 
+def test_what_it_maximizes_is_its_density(truth):
+    fit = ld.fit(truth.surprisals, model=Student())
+    z = np.log(truth.surprisals.bits.to_numpy())
+    several = (~np.isnan(z)).sum(axis=1) > 1
+    m, d = np.log(fit.intent_size.to_numpy()), fit.difficulty.to_numpy()
+    cells = Student().log_density_of_cells(z, m, d, fit.dispersion)
+    assert np.nansum(cells[several]) == pytest.approx(fit.log_likelihood, rel=1e-9)
+
+
+def test_its_second_derivatives_are_those_of_differences():
+    rng, step = np.random.default_rng(0), 1e-6
+    mu, x = rng.uniform(-1, 5, (10, 1)), rng.normal(2, 3, (10, 4))
+    cells, found = StudentCells(), StudentCells().second_derivatives(x, mu)
+    for axis, of_x, of_mu in (((step, 0), found.of_x, found.mixed), ((0, step), found.mixed, found.of_mu)):
+        up, down = (cells.cells(x + sign * axis[0], mu + sign * axis[1]) for sign in (1, -1))
+        assert_allclose((up.of_x - down.of_x) / (2 * step), of_x, atol=1e-6 * np.abs(of_x).max())
+        assert_allclose((up.of_mu - down.of_mu) / (2 * step), of_mu, atol=1e-6 * np.abs(of_mu).max())
+
+
 def test_clusters_restriction_and_resampling_come_with_it(truth):
     table = truth.surprisals
     chapter = {intent: str(number // 10) for number, intent in enumerate(table.intents)}
@@ -123,6 +142,22 @@ def test_a_model_without_a_density_says_what_to_define(truth):
         deviations = Variant.deviations
 
     refused(ConfigError, "model '2T' cannot be simulated: define deviations", ld.simulate, 20, 3, model=Bare(), seed=1)
+
+
+def test_residuals_are_those_of_the_definition_and_have_its_quantiles(truth):
+    fit = ld.fit(truth.surprisals, model=Student())
+    assert fit.variant == Student()
+    residuals = ld.standardized_residuals(fit, truth.surprisals)
+    z, m = np.log(truth.surprisals.bits.to_numpy()), np.log(fit.intent_size.to_numpy())[:, None]
+    cells = (~np.isnan(z)).sum(axis=1, keepdims=True)
+    v = np.log1p(fit.dispersion / np.exp(m))
+    used = cells[:, 0] > 1
+    n, free = cells[used].sum(), used.sum() + fit.free_difficulties - 1
+    left = np.where(cells > 1, 1 - 1 / cells, np.nan) * n / (n - free)
+    expected = (z - m - fit.difficulty.to_numpy() - 0.5 * (fit.sigma**2 - v)) / np.sqrt(v * left)
+    assert_allclose(residuals.to_numpy(), expected, rtol=1e-9)
+    axes = ld.plots.plot_residuals(fit, residuals)
+    assert any("Student" in ax.get_xlabel() for ax in np.ravel(axes))
 
 
 def test_new_intents_are_predicted_with_its_density(truth):

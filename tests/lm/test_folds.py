@@ -84,6 +84,12 @@ def test_networks_of_folds_have_seeds_of_their_own_and_are_kept(multitext, tiny_
         compute(folded(multitext), cache=tmp_path, lm=tiny_recipe, seed=6)
 
 
+@pytest.mark.slow
+def test_workers_give_the_same_bits(multitext):
+    folds = folded(multitext)
+    assert_frame_equal(compute(folds, workers=2).bits, compute(folds).bits, check_exact=True)
+
+
 def test_an_error_names_the_fold_and_an_edition_that_fails_in_one_is_in_none(multitext, tmp_path):
     texts = multitext.to_frame()
     texts.loc["v0", "ell"] = "".join(map(chr, range(0x4E00, 0x4E64)))  # measured in fold 1

@@ -9,6 +9,8 @@ import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm import RECIPES, Mixture, fit_mixture, train_kneser_ney
 from langdiff.lm.mixture import _learn_weights
+from langdiff.lm.ngram.kneser_ney import KneserNey
+from langdiff.lm.units.characters import CharacterUnits
 from tests.helpers import refused
 
 FAST = replace(RECIPES["char-tiny"], epochs=2, min_count=None)  # the alphabet of the n-grams
@@ -29,6 +31,11 @@ def texts(parts):
 def models(texts):
     ngrams = [train_kneser_ney(texts["train"], texts["dev"], recipe=name) for name in ("kneser-ney-2", "kneser-ney-6")]
     return [ld.train_language_model(texts["train"], texts["dev"], recipe=FAST, seed=0, progress=False), *ngrams]
+
+
+def encoded(model, texts):
+    units = CharacterUnits(model.alphabet)
+    return [units.encode(model.alphabet.apply(text)) for text in texts]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +63,22 @@ def test_a_text_has_the_mean_of_the_probabilities_of_its_symbols(mixture, models
     priced = mixture.surprisal(some)
     prices = [mixture.alphabet.replaced_bits(text) for text in some]
     np.testing.assert_allclose(priced["bits"] - frame["bits"], prices, atol=1e-9)
+
+
+def test_it_is_no_worse_on_dev_than_any_of_its_models(mixture, models, texts):
+    assert mixture.weights.sum() == pytest.approx(1)
+    assert mixture.dev_bits_per_character < min(model.dev_bits_per_character for model in models) + 1e-6
+    # n-grams of the two halves of the text know different things
+    half = len(texts["train"]) // 2
+    halves = [texts["train"].iloc[:half], texts["train"].iloc[half:]]
+    whole = models[-1]
+    known = [
+        replace(whole, ngrams=KneserNey.fit(encoded(whole, own), whole.ngrams.vocabulary_size, order=6))
+        for own in halves
+    ]
+    alone = [model.surprisal(texts["dev"], scoring="unpriced")["bits"].sum() for model in known]
+    mixed = fit_mixture(known, texts["dev"]).dev_bits_per_character * texts["dev"].str.len().sum()
+    assert mixed < 0.98 * min(alone)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import kstest
 
 import langdiff as ld
 from langdiff.errors import ConfigError, LangdiffWarning
@@ -213,6 +214,15 @@ def test_the_score_test_of_noise_keeps_its_level(rows, editions, tails, most):
     assert 100 * np.mean(rejected) < most + 1
 
 
+def test_p_values_of_the_score_test_are_uniform():
+    p_values = []
+    for seed in range(300):
+        noise = np.random.default_rng([10, seed]).normal(size=(300, 5))
+        residual = residuals_within_rows(noise, noise.mean(axis=0))
+        p_values.append(equality_of_noise(Residuals(residual, None, np.ones(300)), None).p)
+    assert kstest(p_values, "uniform").pvalue > 0.001
+
+
 def test_where_noise_cannot_be_tested_that_is_said():
     assert "there are two editions" in quiet(bits_of(5, 100, 2)).audit.words
     assert "there are fewer than 50 intents" in quiet(bits_of(5, 40)).audit.words
@@ -284,6 +294,19 @@ def test_missing_by_bits_is_warned_about():
     with pytest.warns(LangdiffWarning, match="fixed and random intents differ by up to"):
         found = ld.fit(gone)
     assert "see `intents`" in found.audit.words
+
+
+def test_the_audit_is_saved(tmp_path):
+    document = np.arange(300) // 12
+    bits = bits_of(
+        12, documents=document, sd=[0.5, 0.7, 1, 1.4, 2], names=[f"d{d}_{k}" for k, d in enumerate(document)]
+    )
+    found = quiet(bits)
+    found.save(tmp_path / "fit.json")
+    back = ld.read(tmp_path / "fit.json")
+    assert back.audit.words == found.audit.words
+    assert back.audit.clusters.labels.equals(found.audit.clusters.labels)
+    assert back.audit.noise == found.audit.noise
 
 
 def test_a_fit_stands_for_its_clusters():

@@ -39,6 +39,34 @@ def test_intervals_cover_the_truth(model):
     assert 0.92 < np.mean(covered) < 0.98
 
 
+@pytest.mark.slow
+def test_standard_errors_agree_with_a_bootstrap_of_intents():
+    surprisals = ld.simulate(150, 4, missing=0.1, seed=11).surprisals
+    rng = np.random.default_rng(0)
+    draws = []
+    for _ in range(300):
+        rows = rng.integers(150, size=150)
+        draws.append(ld.fit(surprisals.bits.iloc[rows].reset_index(drop=True)).difficulty)
+    bootstrap = np.std(draws, axis=0, ddof=1)
+    assert_allclose(ld.fit(surprisals).std_error, bootstrap, rtol=0.2)  # of 300 draws alone: 4 % a standard error
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_error_falls_with_the_root_of_the_number_of_intents(model):
+    def root_mean_square(intents):
+        squares = []
+        for seed in range(20):
+            truth = ld.simulate(intents, 6, model=model, missing=0.2, seed=seed)
+            surprisals = truth.surprisals
+            squares.append(
+                np.mean((ld.fit(surprisals, model=model, dispersion="common").difficulty - truth.difficulty) ** 2)
+            )
+        return np.sqrt(np.mean(squares))
+
+    ratio = root_mean_square(50) / root_mean_square(800)
+    assert ratio == pytest.approx(4, rel=0.3)  # √16; 100 independent errors on each side leave about 10 %
+
+
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_truth_is_recovered(model):
     truth = ld.simulate(5000, 20, model=model, missing=0.2, seed=3)
@@ -51,6 +79,19 @@ def test_truth_is_recovered(model):
     log_error = np.log(fit.intent_size / truth.intent_size)
     assert abs(log_error.median()) < 0.05
     assert log_error.std() < 0.12  # about sqrt(v/J) = 0.2 / √16 = 0.05, and what κ adds
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_order_of_rows_and_columns_does_not_matter(model, missing):
+    surprisals = ld.simulate(80, 6, missing=missing, seed=4).surprisals
+    rng = np.random.default_rng(0)
+    shuffled = surprisals.bits.iloc[rng.permutation(80), rng.permutation(6)]
+    one, other = ld.fit(surprisals, model=model), ld.fit(shuffled, model=model)
+    assert_allclose(other.difficulty[one.difficulty.index], one.difficulty, atol=OPTIMIZER)
+    editions = list(one.difficulty.index)
+    assert_allclose(other.covariance.loc[editions, editions], one.covariance, rtol=1e-3, atol=1e-9)
+    assert other.log_likelihood == pytest.approx(one.log_likelihood, rel=1e-9)
 
 
 @given(factor=st.floats(0.5, 2), model=st.sampled_from(["1", "2"]))
@@ -96,6 +137,19 @@ def test_a_corrupt_intent_reaches_its_likelier_mode():
     assert fit.intent_size.iloc[0] < 1e-2 * fit.intent_size.iloc[1:].min()
     clean = ld.fit(surprisals.sel(intents=surprisals.intents[1:]))
     assert_allclose(fit.difficulty, clean.difficulty, atol=0.1 * clean.std_error.max())
+
+
+@pytest.mark.parametrize("model", ["1", "2"])
+def test_a_missing_cell_in_every_row_is_no_obstacle(model):
+    truth = ld.simulate(600, 5, model=model, seed=8)
+    surprisals = truth.surprisals
+    bits = surprisals.bits.copy()
+    for i in range(len(bits)):
+        bits.iloc[i, i % 5] = np.nan
+    fit = ld.fit(bits, model=model)
+    assert fit.converged
+    assert fit.cells == 600 * 4
+    assert ((fit.difficulty - truth.difficulty).abs() < 4 * fit.std_error).all()
 
 
 def test_single_cells_are_kept_counted_and_say_nothing():

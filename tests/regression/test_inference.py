@@ -5,14 +5,17 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from numpy.testing import assert_allclose
 from scipy import stats
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression import Bootstrap, Laplace, Optimizer, Random, Sandwich
+from langdiff.regression import Blunders, Bootstrap, Laplace, Optimizer, Random, Sandwich
 from langdiff.regression.fitting import influence
 from tests.helpers import refused
+
+PERMUTED = 1e-9  # nats; the same sums in another order
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +24,42 @@ def table():
     bits = ld.simulate(300, 4, missing=0.2, seed=5).surprisals.bits
     info = pd.DataFrame({"chapter": np.arange(300) // 10, "genre": np.arange(300) % 15}, index=bits.index)
     return ld.Surprisals(bits=bits, intent_info=info)
+
+
+def test_clusters_of_model_1_are_those_of_least_squares(table):
+    fit = ld.fit(table, model="1", clusters="chapter", errors=Sandwich("CR0"))
+    long = table.to_frame().assign(z=lambda cells: np.log(cells["bits"]))
+    long["chapter"] = table.intent_info["chapter"].loc[long["intent"]].to_numpy()
+    groups = {"groups": long["chapter"], "use_correction": False}
+    oracle = smf.ols("z ~ C(intent) + C(edition)", long).fit(cov_type="cluster", cov_kwds=groups)
+    for edition in ("e2", "e3", "e4"):
+        contrast = fit.contrast(edition, "e1")
+        assert contrast.estimate == pytest.approx(oracle.params[f"C(edition)[T.{edition}]"], abs=1e-8)
+        assert contrast.std_error == pytest.approx(oracle.bse[f"C(edition)[T.{edition}]"], rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"model": "1"},
+        {"model": "2"},
+        {"model": "2", "clusters": "chapter"},
+        {"model": "2L"},
+        pytest.param({"model": Laplace(rounding=0), "seed": 3}, marks=pytest.mark.slow),
+        {"model": "2C"},
+        {"model": Blunders(scale=0.03)},
+        {"model": "1", "intents": "random"},
+        {"model": "2", "intents": "random", "clusters": "chapter"},
+        {"model": "1", "dispersion": "edition"},
+    ],
+    ids=str,
+)
+def test_standard_errors_do_not_depend_on_the_order_of_intents(table, settings):
+    order = np.random.default_rng(1).permutation(table.intents.to_numpy())
+    first, again = (ld.fit(one, **settings) for one in (table, table.sel(intents=order)))
+    assert first.converged
+    tolerance = 1e-4 if settings["model"] == Laplace(rounding=0) else PERMUTED  # the exact kink is approached, not met
+    assert_allclose(again.std_error, first.std_error, atol=tolerance, rtol=0)
 
 
 def test_the_default_is_a_sandwich_from_fifty_intents_on(table):
@@ -105,6 +144,28 @@ def test_crossed_clusters_add_what_each_kind_adds(table):
     assert crossed.errors.clusters == "chapter and genre"
 
 
+@pytest.mark.parametrize("model", ["1", pytest.param("2", marks=pytest.mark.slow)])
+def test_methods_agree_where_the_model_is_right(model):
+    truth = ld.simulate(400, 3, model=model, seed=11)
+    errors = {
+        kind: ld.fit(
+            truth.surprisals, model=model, errors=Bootstrap(300) if kind == "bootstrap" else kind, seed=1
+        ).std_error
+        for kind in ("information", "sandwich", "bootstrap", "jackknife")
+    }
+    for kind, found in errors.items():
+        assert_allclose(found, errors["information"], rtol=0.15, err_msg=kind)
+
+
+def test_the_jackknife_over_clusters_is_cr3_in_model_1(table):
+    sandwich = ld.fit(table, model="1", clusters="chapter", errors=Sandwich("CR3"))
+    jackknife = ld.fit(table, model="1", clusters="chapter", errors="jackknife")
+    contrasts = [
+        (fit.contrast("e2", "e1").std_error, fit.contrast("e4", "e3").std_error) for fit in (sandwich, jackknife)
+    ]
+    assert_allclose(contrasts[0], contrasts[1], rtol=0.01)  # differences of factors that average 1 are all but linear
+
+
 def test_random_and_fixed_intents_are_told_apart_where_bits_decide_what_is_missing():
     bits = ld.simulate(600, 4, model="1", seed=4).surprisals.bits
     noisy = stats.zscore((np.log(bits["e1"]) - np.log(bits).mean(axis=1)).to_numpy())
@@ -120,6 +181,13 @@ def test_random_and_fixed_intents_are_told_apart_where_bits_decide_what_is_missi
     assert_allclose(random.compared.difference, fixed.compared.difference, atol=1e-8)
     assert random.sizes.sd > 0.3
     assert "ln n normal" in random.summary()
+
+
+def test_complete_tables_of_model_1_do_not_depend_on_the_kind_of_intents():
+    bits = ld.simulate(100, 4, model="1", seed=4).surprisals
+    fixed, random = (ld.fit(bits, model="1", intents=kind) for kind in ("fixed", "random"))
+    assert fixed.compared is None
+    assert_allclose(random.difficulty, fixed.difficulty, atol=1e-10)
 
 
 def test_unequal_noise_is_found_and_divides_the_estimands():
@@ -222,6 +290,15 @@ def test_designs_of_expected_bits_need_dispersions_that_follow_them(table):
     refused(ConfigError, r"^estimand='median' compares editions", alike.contrast, "x", "y", estimand="median")
 
 
+def test_the_design_effect_of_random_intents_is_that_of_fixed_ones(table):
+    rng, chapter = np.random.default_rng(2), table.intent_info["chapter"].to_numpy()
+    shared = rng.normal(0, 0.1, (30, 4))[chapter]
+    table = ld.Surprisals(bits=table.bits * np.exp(shared), intent_info=table.intent_info)
+    for model in ("1", "2"):
+        fixed, random = (ld.fit(table, model=model, intents=kind, clusters="chapter") for kind in ("fixed", "random"))
+        assert random.errors.design_effect == pytest.approx(fixed.errors.design_effect, rel=0.15)
+
+
 def test_median_ratios_have_the_errors_that_were_asked_for(table):
     found = {
         correction: ld.fit(table, model="1", dispersion="edition", clusters="chapter", errors=Sandwich(correction))
@@ -289,6 +366,22 @@ def test_strata_take_what_their_clusters_share_as_given(table):
     assert fit.contrast("e2", "e1").std_error == pytest.approx(np.sqrt(pair), rel=1e-9)
     assert "within book" in fit.errors.words
     assert "strata:book#" in fit.signature
+
+
+def test_strata_leave_out_the_variation_of_whole_books():
+    rng = np.random.default_rng(4)
+    book = np.repeat(np.arange(20), 40)
+    noise = rng.normal(0, 0.1, (800, 3)) + rng.normal(0, 0.2, (20, 3))[book]
+    bits = pd.DataFrame(np.exp(rng.normal(4.5, 0.6, (800, 1)) + noise), columns=list("abc"))
+    info = pd.DataFrame({"chapter": np.arange(800) // 10, "book": book}, index=bits.index)
+    surprisals = ld.Surprisals(bits=bits, intent_info=info)
+    by_book = ld.fit(surprisals, model="1", clusters="book").contrast("a", "b").std_error
+    by_chapter = ld.fit(surprisals, model="1", clusters="chapter").contrast("a", "b").std_error
+    within = (
+        ld.fit(surprisals, model="1", clusters="chapter", errors=Sandwich(strata="book")).contrast("a", "b").std_error
+    )
+    assert within < 0.5 * by_chapter < by_book
+    assert within == pytest.approx(np.sqrt(2 / 800) * 0.1, rel=0.15)
 
 
 @pytest.mark.parametrize(

@@ -261,3 +261,14 @@ def test_damaged_files_are_refused(tmp_path, fit, change, message):
     path = tmp_path / "fit.json"
     path.write_text(json.dumps(unsealed(fit) | change))
     refused(DataError, message, ld.read, path, ld.regression.DifficultyFit)
+
+
+def test_importing_the_package_imports_no_torch_or_matplotlib():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, langdiff as ld; ld.fit(ld.simulate(20, 3, seed=0).surprisals).summary(); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'matplotlib')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
-from langdiff.regression.seeds import combine_seeds, mean_over_seeds, seed_variance
+from langdiff.regression.seeds import _variances, combine_seeds, mean_over_seeds, seed_variance
 from langdiff.tables.effects import Effects
 from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
@@ -80,6 +80,25 @@ def test_degrees_of_freedom():
         assert degrees.loc[2, 0] == pytest.approx(degrees.loc[0, 2], rel=ROUNDING)
         assert np.isnan(np.diag(degrees)).all()
     refused(ConfigError, "degrees of freedom must be positive, got 0", found.degrees_of_freedom, 0)
+
+
+def test_seeds_that_agree_add_nothing():
+    tables = draw(np.random.default_rng(2), seeds=1) * 3
+    found = combine_seeds(tables, estimate)
+    assert found.variance == pytest.approx(0, abs=1e-30)
+    assert_allclose(found.effects.covariance, found.of_intents, atol=1e-20)
+    assert_allclose(found.degrees_of_freedom(50.0).to_numpy()[np.triu_indices(4, 1)], 50)
+
+
+def test_own_variances_are_recovered():
+    rng = np.random.default_rng(3)
+    sd = np.array([0.02, 0.03, 0.05, 0.1])
+    by_seed = pd.DataFrame(rng.normal(0, sd[:, None], (4, 50_000)))
+    assert_allclose(_variances(by_seed), sd**2, rtol=0.1)
+    assert seed_variance(by_seed) == pytest.approx(np.mean(sd**2), rel=0.02)
+    assert_allclose(
+        _variances(by_seed + rng.normal(0, 1, 50_000)), _variances(by_seed), rtol=1e-6
+    )  # levels are nothing
 
 
 def test_ten_seeds_give_each_edition_its_own_variance():

@@ -170,6 +170,14 @@ def test_a_table_from_a_file_has_the_signature_of_the_one_that_was_saved(tmp_pat
         assert ld.fit(ld.read_surprisals(tmp_path / f"x.{kind}")).signature == ld.fit(table).signature
 
 
+def test_a_generator_that_has_drawn_is_another_seed():
+    table = ld.simulate(20, 3, seed=1).surprisals
+    rng = np.random.default_rng(0)
+    one, other = (ld.fit(table, errors=Bootstrap(99), seed=rng) for _ in range(2))
+    assert not one.covariance.equals(other.covariance)
+    assert one.signature != other.signature
+
+
 @pytest.mark.parametrize("seed", [3, np.int64(3)])
 def test_a_seed_is_named_as_given(seed):
     table = ld.simulate(20, 3, seed=1).surprisals

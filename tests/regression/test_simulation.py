@@ -85,6 +85,13 @@ def test_model_3_is_a_mixture_over_laplace_blunders():
     assert kstest(z, lambda x: np.interp(x, at, exact)).pvalue > UNLIKELY
 
 
+def test_model_3_with_small_blunders_is_model_2():
+    settings = {"difficulties": [0.0], "intent_sizes": [50.0] * 5000}
+    two = ld.simulate(5000, 1, model="2", seed=4, **settings).surprisals
+    three = ld.simulate(5000, 1, model=Blunders(scale=1e-6), seed=5, **settings).surprisals
+    assert kstest(np.log(two.bits["e1"]), np.log(three.bits["e1"])).pvalue > UNLIKELY
+
+
 def test_model_2_approximates_a_sum_of_log_normal_choices():
     """Fenton–Wilkinson: y and n choices of e^d e^eps each have the same mean and variance (equation 3)."""
     sigma, n = 0.7, 12

@@ -1,6 +1,7 @@
 """Experiments that measure difficulties at several sizes."""
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,6 +53,15 @@ def test_language_models_of_sizes_are_known_on_disk(run, tmp_path):
     assert len(status) == 3 + 3 * 3
     assert waiting[["edition", "size", "seed"]].to_numpy().tolist() == [[gone.name, 40, 0]]
     assert waiting["seconds_left"].notna().all()  # from the others of that size
+
+
+def test_language_models_of_other_sizes_are_removed(run, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run.directory, copy)
+    fewer = Experiment.model_validate(SETTINGS | {"curve": CURVE | {"train_sizes": [20, 80]}})
+    (copy / "experiment.json").write_text(fewer.model_dump_json())
+    assert sorted({Path(path).parts[1] for path in clean_run(copy)["path"]}) == ["size-40"]
+    assert sorted(path.name for path in (copy / "curve-jobs").iterdir()) == ["size-20", "size-80"]
 
 
 def test_a_curve_of_folds_measures_every_intent(tmp_path):

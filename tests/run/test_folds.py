@@ -57,6 +57,18 @@ def test_what_is_left_on_disk_is_known_fold_by_fold(run, tmp_path):
     assert (verify_run(copy)["state"] == "whole").all()
 
 
+def test_models_of_folds_go_when_the_experiment_has_none_any_more(run, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(run.directory, copy)
+    single = Experiment.model_validate(FOLDED | {"split": {}})
+    assert len(run_experiment(single, copy, progress=False).surprisals["kneser-ney-2"].intents) < 200
+    assert not (copy / "tables" / "folds.csv").exists()
+    removed = clean_run(copy)["path"].tolist()
+    assert len(removed) == 12
+    assert all("fold-" in path for path in removed)
+    assert (verify_run(copy)["state"] == "whole").all()
+
+
 @pytest.mark.filterwarnings("ignore:in single folds")  # eight chapters in each
 def test_books_stay_whole_in_an_experiment(tmp_path):
     verses = [f"{book}{chapter:03}{verse:03}" for book in range(40, 52) for chapter in (1, 2) for verse in range(1, 8)]

@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,6 +15,7 @@ from langdiff.errors import ConfigError, ConvergenceWarning, DataError, EditionW
 from langdiff.lm.texts import note_preparation
 from langdiff.regression import Blunders
 from langdiff.run import Experiment, language_models, read_run, run_experiment, runner
+from langdiff.run.html import html_table
 from langdiff.run.report import render_report, write_report
 from langdiff.run.runner import run_shard
 from tests.helpers import refused
@@ -151,6 +153,14 @@ def test_one_model_that_scores_in_two_ways_is_trained_once_and_the_report_tells_
     assert f"kneser-ney-2: characters replaced as too rare: at most {rates.max():.2f} % ({edition})" in page
 
 
+def test_table_cells_are_escaped():
+    html = html_table(pd.DataFrame({"<b>": ["<script>", "&"], "x": [1.5, np.nan]}))
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "&lt;b&gt;" in html
+    assert "–" in html
+
+
 def test_a_run_of_another_format_is_refused(tmp_path):
     (tmp_path / "manifest.json").write_text('{"format_version": 0}')
     refused(DataError, r"manifest\.json: format version 0; this langdiff reads 1\. Repeat the run", read_run, tmp_path)
@@ -223,6 +233,30 @@ def test_a_column_of_clusters_that_is_not_there_is_refused_before_anything_is_tr
     with pytest.raises(ConfigError, match=r'clusters = "document" in .fit.: .* There are .bits., .events., .book'):
         run_experiment(settings, tmp_path / "run")
     assert not list((tmp_path / "run").rglob("*.safetensors"))
+
+
+@pytest.mark.slow
+def test_another_experiment_in_the_same_directory_leaves_nothing_of_the_first(tmp_path):
+    directory = tmp_path / "run"
+    first = run_experiment(Experiment.model_validate(SMALL | {"lm": {"models": ["char-tiny"]}}), directory)
+    assert first.truth is not None
+    ld.write_multitext(ld.synthesize(240, 2, seed=2).multitext, tmp_path / "corpus")
+    corpus = {"format": "pbc", "path": str(tmp_path / "corpus"), "tokenization": "as-is"}
+    second = Experiment.model_validate(SMALL | {"corpus": corpus, "lm": {"models": ["char-tiny"]}})
+    with pytest.MonkeyPatch.context() as patch:  # interrupted after the corpus
+        patch.setattr(
+            "langdiff.run.language_models.compute_where_possible",
+            lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt),
+        )
+        with pytest.raises(KeyboardInterrupt):
+            run_experiment(second, directory)
+    assert read_run(directory).experiment == first.experiment
+    assert (directory / "report.html").exists()
+    run_experiment(second, directory)
+    again = read_run(directory)
+    assert again.truth is None
+    assert len(again.editions) == 2
+    assert not (directory / "figures" / "truth.svg").exists()
 
 
 def test_text_prepared_otherwise_needs_another_directory(tmp_path):

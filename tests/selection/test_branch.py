@@ -122,6 +122,22 @@ def test_languages_of_nearly_identical_editions_agree_with_brute_force(seed, n_f
         check_against_brute_force(multitext, limits)
 
 
+@pytest.mark.slow
+@MAY_BE_ONE
+@given(instances(), CHOICES)
+@settings(max_examples=100, deadline=None)
+def test_branching_alone_agrees_with_brute_force(instance, choices):
+    """No greedy start, no bounds by cuts, and an integer program only where branching cannot heed all limits."""
+    multitext, limits = instance
+    assume(brute_force(multitext, **limits) is not None)
+    with trying_all(choices), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("langdiff.selection.search.exact.stages", lambda *_: [])
+        for skipped in ("_bound_all", "_exchange", "_relax_all"):
+            patch.setattr(Search, skipped, lambda self: None)
+        patch.setattr("langdiff.selection.search.exact.bound", lambda *_: 10**9)
+        check_against_brute_force(multitext, limits)
+
+
 def test_families_are_proven_without_a_solver(monkeypatch):
     """All 80,000 triples of five languages of twenty editions, and pairs, by matrix products."""
     monkeypatch.setattr(Program, "maximize", lambda *_, **__: pytest.fail("a solver was asked"))
@@ -139,6 +155,19 @@ def test_families_are_proven_without_a_solver(monkeypatch):
     best = max(best, presence.sum(axis=0).max())
     assert selection.value >= best
     assert selection.value == best or len(set(selection.to_frame()["language"])) > 3
+
+
+def test_the_best_pair_and_triple_of_noise_are_found():
+    presence = np.random.default_rng(3).random((1500, 40)) < 0.5
+    pairs = presence.T.astype(float) @ presence
+    triple = max(
+        np.triu(presence[presence[:, i]].T.astype(float) @ presence[presence[:, i]], 1)[i + 1 :, i + 1 :].max(initial=0)
+        for i in range(40)
+    )
+    selection = ld.select(catalogue(presence), max_editions=3)
+    assert selection.optimal
+    assert selection.value == max(2 * np.triu(pairs, 1).max(), 3 * triple, presence.sum(axis=0).max())
+    assert selection.certificate["intents_at_most"][3] >= triple
 
 
 def stopped(*_, **__):

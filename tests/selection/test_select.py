@@ -299,6 +299,11 @@ def test_what_the_check_of_requirements_finds_meets_them(instance):
         assert brute_force(chosen, **limits | {"n_editions": int(found.sum())}) is not None
 
 
+def test_whole_numbers_may_be_floats():
+    selection = ld.select(catalogue(THREE), n_editions=2.0, max_editions=2.0, min_intents=1e0)
+    assert len(selection.editions) == 2
+
+
 def test_time_that_runs_out_within_enumeration_leaves_a_gap(monkeypatch):
     """One number of editions is settled just when time is up, and others are open."""
     presence = np.random.default_rng(3).random((300, 12)) < 0.5
@@ -458,6 +463,14 @@ def test_reduction_keeps_every_selection_that_is_good_enough(instance):
                 assert not (rows & ~left.rows).any()
                 assert left.editions[list(chosen)].all()
                 assert set(np.flatnonzero(left.inside)) <= set(chosen)
+
+
+def test_an_edition_that_lacks_next_to_nothing_must_be_in():
+    presence = np.ones((100, 3), dtype=bool)
+    presence[:1, 0], presence[:40, 1], presence[60:, 2] = False, False, False
+    problem = name_problem(catalogue(presence)).problem
+    left = reduce(problem, 2, 60, 20)  # all three share 20, so two with 60 but without e0 would make three with 59
+    assert list(left.inside) == [True, True, False]  # and of the pairs with e0, only that with e1 shares 60
 
 
 def test_progress_is_shown_on_request(capsys):

@@ -125,8 +125,7 @@ def test_a_tokenizer_that_does_not_see_a_first_space_is_a_warning(gpt, tokenizer
         HuggingFaceLM(gpt, seeing).surprisal(["a cat", " a cat"][: 1 + (seeing is tokenizer)])
     assert not [each for each in recwarn if "cannot tell" in str(each.message)]
     with pytest.warns(LangdiffWarning, match="cannot tell 'a cat' from ' a cat': of 1 texts, the first of them intent"):
-        one, other = HuggingFaceLM(gpt, blind).surprisal(["a cat", " a cat"])["bits"]
-    assert one == pytest.approx(other, abs=1e-4)  # to single precision
+        assert HuggingFaceLM(gpt, blind).surprisal(["a cat", " a cat"])["bits"].nunique() == 1
 
 
 def test_no_start_or_end_token(gpt, tokenizer):

@@ -152,6 +152,26 @@ def test_killed_again_and_again_the_surprisals_are_the_same_to_the_last_bit(reci
     assert not [*tmp_path.rglob("training-*"), *tmp_path.rglob("*.part")]
 
 
+def test_no_epoch_is_trained_twice(recipes, tmp_path, monkeypatch):
+    run_epoch, trained = loop.EpochLoop.run_epoch, []
+
+    def counted(self):
+        if len(trained) in (2, 5) and trained[-1] != "killed":
+            trained.append("killed")
+            raise Killed
+        epoch = run_epoch(self)
+        trained.append(epoch.epoch)
+        return epoch
+
+    monkeypatch.setattr(loop.EpochLoop, "run_epoch", counted)
+    recipe = replace(recipes["adamw"], epochs=8)
+    for _ in range(2):
+        with pytest.raises(Killed):
+            train(recipe, directory=tmp_path)
+    assert len(train(recipe, directory=tmp_path).history) == 8
+    assert trained == [1, 2, "killed", 3, 4, "killed", 5, 6, 7, 8]
+
+
 def test_a_job_goes_on_where_it_stopped(recipes, tmp_path, monkeypatch):
     run_epoch, write_result, trained = loop.EpochLoop.run_epoch, job.write_table, []
 

@@ -66,6 +66,18 @@ def test_bits_against_one_intent_at_a_time_in_double_precision(intents, batch_si
     assert_allclose(eos, expected[:, 1], atol=SINGLE_PRECISION)
 
 
+def test_bits_do_not_depend_on_order_neighbours_or_batch_size():
+    rng = np.random.default_rng(0)
+    net = network()
+    intents = [rng.integers(0, V - 1, n) for n in rng.integers(0, 400, 60)]
+    alone = np.array([score(net, [ids])[0][0] for ids in intents])
+    for batch_size in (1, 7, None):
+        order = rng.permutation(60)
+        bits, _ = score(net, [intents[i] for i in order], batch_size=batch_size)
+        assert_allclose(bits, alone[order], atol=SINGLE_PRECISION)
+    assert alone.std() > 10  # the intents do differ
+
+
 @pytest.mark.parametrize(("limit", "value"), [("_LOGITS_AT_ONCE", 4 * V), ("STRETCH", 8)])
 def test_slices_and_stretches_give_the_same(monkeypatch, limit, value):
     net = network()

@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import torch.nn.functional as F
@@ -176,6 +177,15 @@ def test_recipe_out_of_range(tiny_recipe, change):
 def test_log_that_cannot_be_written(tiny_recipe, tmp_path):
     (tmp_path / "file").write_text("")
     refused(OutputError, "cannot be written", train, tiny_recipe, log_path=tmp_path / "file" / "log.jsonl")
+
+
+def test_a_series_keeps_its_index(model):
+    texts = pd.Series(["a cat", "the dog ran far"], index=["x", "y"])
+    frame = model.surprisal(texts)
+    assert frame.index.equals(texts.index)
+    assert frame["characters"].tolist() == [5, 15]
+    assert (frame["eos_bits"] > 0).all()
+    assert (frame["bits"] > frame["eos_bits"]).all()
 
 
 # bits per character of 60 verses of Revelation, learnt from 480: measured once; 10-grams need 1.482

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from langdiff.lm.ngram.kneser_ney import FALLBACK, KneserNey, chen_goodman_discounts
+from langdiff.lm.units.alphabet import Alphabet
+from langdiff.lm.units.characters import CharacterUnits
+from tests.lm.conftest import verses
 
 ROUNDING = 1e-9  # both sides are the same sums in another order
 ONE = 1e-12  # of a sum of a few probabilities
@@ -68,6 +71,11 @@ def arrays(intents):
     return [np.array(ids, dtype=np.int64) for ids in intents]
 
 
+def encoded(texts):
+    units = CharacterUnits(Alphabet.from_texts(verses("eng", 300, 0), min_count=1))
+    return [units.encode(units.alphabet.apply(text)) for text in texts], units.size + 1
+
+
 @st.composite
 def problems(draw):
     vocabulary_size = draw(st.integers(2, 5))
@@ -118,6 +126,17 @@ def test_probabilities_of_the_next_symbol_sum_to_one_after_every_history(order):
         longer, longer_eos = model.score([np.append(h, symbol) for h in histories])
         total += 2.0 ** -((longer - longer_eos) - (bits - eos_bits))
     assert_allclose(total, 1, atol=len(histories[-1]) * ONE)
+
+
+def test_bits_do_not_depend_on_order_or_neighbours():
+    train, vocabulary_size = encoded(verses("eng", 200, 0))
+    test, _ = encoded(verses("eng", 50, 1))
+    model = KneserNey.fit(train, vocabulary_size)
+    alone = np.array([model.score([ids])[0][0] for ids in test])
+    order = np.random.default_rng(0).permutation(len(test))
+    assert model.score([test[i] for i in order])[0].tolist() == alone[order].tolist()
+    again = KneserNey.fit([train[i] for i in np.random.default_rng(1).permutation(len(train))], vocabulary_size)
+    assert again.score(test)[0].tolist() == alone.tolist()
 
 
 def test_no_intents_and_no_text():

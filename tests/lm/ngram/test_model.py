@@ -1,20 +1,21 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from pandas.testing import assert_frame_equal
+from pandas.testing import assert_frame_equal, assert_series_equal
 
 import langdiff as ld
 from langdiff.corpora import read_multitext
 from langdiff.errors import CheckpointError, DataError, LangdiffWarning
-from langdiff.lm import KneserNeyRecipe, lzma_bits, train_kneser_ney
+from langdiff.lm import KneserNeyRecipe, compute_surprisals, lzma_bits, score_multitext, train_kneser_ney
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from langdiff.lm.ngram.recipe import KneserNeyModel
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.characters import CharacterUnits
 from tests.helpers import refused
-from tests.lm.conftest import verses
+from tests.lm.conftest import make_parts, read_job_states, verses
 
 RECIPE = KneserNeyRecipe(name="test-ngrams", order=4, min_count=2)
 
@@ -22,6 +23,20 @@ RECIPE = KneserNeyRecipe(name="test-ngrams", order=4, min_count=2)
 @pytest.fixture
 def ngrams():
     return train_kneser_ney(verses("eng", 200, 0), verses("eng", 40, 1), recipe=RECIPE, name="eng-test")
+
+
+@pytest.fixture
+def countings(monkeypatch):
+    """List the editions whose grams are counted in this process."""
+    counted = []
+    fit = KneserNeyRecipe.fit
+
+    def spy(recipe, train, dev, plan):
+        counted.append(plan.name)
+        return fit(recipe, train, dev, plan)
+
+    monkeypatch.setattr(KneserNeyRecipe, "fit", spy)
+    return counted
 
 
 def test_surprisal_is_that_of_the_string_over_the_alphabet(ngrams):
@@ -95,6 +110,47 @@ def test_rare_characters_are_a_warning():
     assert len(model.cautions) == 1
     with pytest.warns(LangdiffWarning, match="^many characters"):
         train_kneser_ney(["abab"] * 30, ["Ω"])
+
+
+def test_surprisals_of_every_edition_are_kept_in_the_cache(tmp_path, countings):
+    parts = make_parts(missing=[("ell", "test3")])
+    first = compute_surprisals(parts, lm=RECIPE, cache=tmp_path, progress=False)
+    assert countings == ["eng", "ell"]
+    assert first.lm == "test-ngrams"
+    assert [(e, i) for i, e in first.bits.isna().stack()[lambda s: s].index] == [("ell", "test3")]
+    model = train_kneser_ney(parts.train.text("ell"), parts.dev.text("ell"), recipe=RECIPE)
+    expected = model.surprisal(parts.test.text("ell")).reindex(parts.test.intents)
+    for field in ("bits", "eos_bits", "characters"):
+        assert_series_equal(
+            getattr(first, field)["ell"], expected[field].astype(float), check_names=False, check_exact=True
+        )
+    for again in (
+        compute_surprisals(parts, lm=RECIPE, cache=tmp_path, progress=False),
+        score_multitext(parts.test, tmp_path, lm=RECIPE, progress=False),
+    ):
+        assert_frame_equal(again.bits, first.bits, check_exact=True)
+    assert countings == ["eng", "ell"]
+    states = read_job_states(tmp_path).set_index("edition")
+    assert states[["lm", "state", "epochs"]].to_numpy().tolist() == [["test-ngrams", "done", 1]] * 2
+    assert states.loc["ell", "dev_bits_per_character"] == model.dev_bits_per_character
+    compute_surprisals(parts, lm=replace(RECIPE, order=3), cache=tmp_path, progress=False)
+    assert countings == ["eng", "ell"] * 2
+    assert_frame_equal(score_multitext(parts.test, tmp_path, lm=RECIPE, progress=False).bits, first.bits)
+
+
+def test_another_way_of_scoring_counts_nothing_again(tmp_path, countings):
+    parts = make_parts()
+    options = {"lm": replace(RECIPE, min_count=60), "cache": tmp_path, "max_replaced": 1, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LangdiffWarning)  # many rare characters, as is wanted here
+        priced = compute_surprisals(parts, **options)
+        free = compute_surprisals(parts, scoring="unpriced", **options)
+    assert countings == ["eng", "ell"]
+    assert (priced.lm, free.lm) == ("test-ngrams", "test-ngrams-unpriced")
+    some = priced.replaced > 0
+    assert some.to_numpy().any()
+    assert (priced.bits[some] > free.bits[some] + 1)[some].stack().all()
+    assert_frame_equal(priced.bits[~some], free.bits[~some], check_exact=True)
 
 
 @pytest.mark.real_data

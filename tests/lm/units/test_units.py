@@ -6,12 +6,61 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
 
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.lm.units.bpe import BPEUnits, caution_about_words
 from langdiff.lm.units.characters import CharacterUnits
 from tests.helpers import refused
+
+SCRIPTS = {
+    "latin": "abcdeé.,-'\"",
+    "greek": "αβγάώς·",
+    "cyrillic": "абвгёйЯ",
+    "hebrew": "אבגשׁםְ",
+    "arabic": "ابتثلإ\u200c",
+    "devanagari": "कखगिीर्",
+    "thai": "กขคเาั",
+    "han": "天地人之𠀀",
+    "hangul": "한국말가",
+    "emoji": "😀👍🏽\u200d❤\ufe0f",
+    "reserved": "▁▅\0<unk>s/0x41",
+    "private": "\ue000\ue001\ue003ab",
+}
+
+
+def over(alphabet_text):
+    return st.text(st.sampled_from(alphabet_text + "  "), max_size=24)
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@settings(max_examples=25, deadline=None)  # SentencePiece is trained in each
+@given(data=st.data())
+def test_subwords_are_reversible_over_the_whole_alphabet(script, data):
+    letters = SCRIPTS[script]
+    train = data.draw(st.lists(over(letters), min_size=1, max_size=12), label="train")
+    assume(any(text.strip() for text in train))
+    alphabet = Alphabet.from_texts([*train, letters], min_count=1)
+    units = BPEUnits.train(train, alphabet, ratio=data.draw(st.sampled_from([0.0, 0.4, 50.0]), label="ratio"))
+    for text in [*train, *data.draw(st.lists(over(letters + alphabet.replacement), max_size=6), label="new")]:
+        ids = units.encode(text)
+        assert units.decode(ids) == text
+        assert all(0 <= i < units.size for i in ids)
+
+
+@given(st.text())
+@example("")
+@example("  a ")
+def test_characters_are_reversible(text):
+    alphabet = Alphabet.from_texts([text], min_count=1)
+    units = CharacterUnits(alphabet)
+    seen = alphabet.apply(text)
+    ids = units.encode(seen)
+    assert len(ids) == len(text)
+    assert units.decode(ids) == seen
+    assert units.size == len(set(seen) | {" ", alphabet.replacement})
 
 
 def test_number_of_merges_is_the_ratio_of_distinct_words():

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import chi2, f
 
 import langdiff as ld
+from langdiff.regression import Number
 from langdiff.regression.components import reliability
 
 BITS = """100 120 90 104; 40 52 50 47; 220 230 180 215; 75 70 88 71; 150 190 140 168; 60 63 49 66; 310 355 300 298;
@@ -80,6 +81,16 @@ def test_no_number_is_enough_where_editions_do_not_differ():
     number = ld.generalizability(np.exp(z)).intents_for(0.95)
     assert (number.estimate, number.high) == (np.inf, np.inf)
     assert repr(number).startswith("no number of intents")
+
+
+def test_numbers_are_saved_and_read(tmp_path):
+    number = ld.generalizability(TABLE).intents_for(0.95)
+    number.save(tmp_path / "number.json")
+    assert repr(ld.read(tmp_path / "number.json")) == repr(number)
+    found = ld.generalizability(TABLE, clusters=CLUSTERS)
+    found.save(tmp_path / "found.json")
+    assert ld.read(tmp_path / "found.json").summary() == found.summary()
+    assert isinstance(number, Number)
 
 
 @pytest.mark.parametrize("clustered", [False, True])

@@ -123,6 +123,46 @@ def test_one_cluster_has_no_interaction():
     assert restricted_components(z, np.full(len(z), 3)) == restricted_components(z)
 
 
+def test_figures_worked_by_another_program():
+    everything = np.zeros(8, dtype=int)
+    np.testing.assert_allclose(
+        swept_components(MISSING, [everything]), [0.002636618, 0.010581764], rtol=0, atol=PRINTED
+    )
+    np.testing.assert_allclose(
+        swept_components(COMPLETE, [everything, CLUSTERS]),
+        [0.000717805, 0.009583751, 0.001959306],
+        rtol=0,
+        atol=PRINTED,
+    )
+
+
+def henderson(z, effects):
+    """Return the estimates of Henderson's method 1 on raw cells, slowly: E T = Σ σ² Σ_ab n_ab² / n_a."""
+    effects = [*effects, np.arange(len(z))]
+    indicators = [np.eye(codes.max() + 1)[codes] for codes in effects]
+    mean = np.ones((len(z), 1))
+    forms = [x @ np.diag(1 / x.sum(axis=0)) @ x.T - mean @ mean.T / len(z) for x in indicators]
+    system = np.array([[np.trace(other.T @ form @ other) for other in indicators] for form in forms])
+    return np.linalg.solve(system, [z @ form @ z for form in forms])
+
+
+def test_complete_tables_have_the_estimates_of_hendersons_method():
+    rng = np.random.default_rng(1)
+    intent, lm, seed = (axis.ravel() for axis in np.indices((9, 3, 2)))
+    row, run, edition = np.arange(54), 2 * lm + seed, np.arange(5)
+    z = rng.normal(size=(54, 5)) + rng.normal(size=(9, 1))[intent] + rng.normal(size=(3, 5))[lm] + 2 * edition
+    shared = [intent, lm, run, 3 * intent + lm]
+    groupings = [np.zeros(54, dtype=int), lm, run, intent]
+    cells = [codes.repeat(5) for codes in [*shared, row]]
+    interactions = [(5 * codes[:, None] + edition).ravel() for codes in groupings]
+    # the last of the shared effects is that of the row, which sweeping takes out and no component is printed for
+    expected = henderson(z.ravel(), [*cells, *interactions])
+    found = swept_components(z, groupings)
+    np.testing.assert_allclose(found, expected[5:], atol=1e-10)  # the same algebra in another order
+    of_rows = shared_components(z, [*shared, row], groupings, found[:-1], found[-1])
+    np.testing.assert_allclose(of_rows, expected[:5], atol=1e-10)
+
+
 def test_estimates_are_unbiased_where_editions_lose_small_intents_at_unequal_rates():
     rng, found, shared = np.random.default_rng(1), [], []
     intents, editions = 30, 8

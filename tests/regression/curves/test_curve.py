@@ -1,5 +1,7 @@
 """Curves against known truth, against full refits, and against the plain fit at each size."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -225,6 +227,22 @@ def test_seeds_add_their_spread():
     assert three.changes()["p"].notna().all()
     change = three.draws[..., -1] - three.draws[..., 0]
     assert change.std() < 1.5 * (one.draws[..., -1] - one.draws[..., 0]).std()  # what sizes share leaves no change
+
+
+def test_saved_curves_come_back_whole(curve, tmp_path):
+    path = tmp_path / "curve.json"
+    curve.draws  # noqa: B018 what is kept in memory is not saved
+    curve.save(path)
+    again = ld.read(path)
+    pd.testing.assert_frame_equal(again.log_bits, curve.log_bits)
+    pd.testing.assert_frame_equal(again.to_frame(), curve.to_frame())
+    assert again.signature == curve.signature
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"n_intents": 3}))
+    refused(DataError, "damaged, or edited", ld.read, path)
+    document = {key: value for key, value in document.items() if key not in ("sha256", "by_seed")}
+    path.write_text(json.dumps(document))
+    refused(DataError, "damaged: KeyError", ld.read, path)
 
 
 def test_tables_that_do_not_go_together_are_refused(tables):

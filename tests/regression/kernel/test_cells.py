@@ -138,6 +138,19 @@ def test_random_starts_lead_to_the_same_difficulties(model):
         assert_allclose(other.c - other.c.mean(), best.c - best.c.mean(), atol=2e-3)
 
 
+@pytest.mark.parametrize("model", ["2L", "2C", "3"])
+def test_truth_is_recovered(model):
+    variant = find_variant(model, laplace_scale=B if model == "3" else None)
+    truth = ld.simulate(3000, 12, model=variant, missing=0.2, seed=3)
+    surprisals = truth.surprisals
+    fit = ld.fit(surprisals, model=variant)
+    assert fit.converged
+    error = fit.difficulty - truth.difficulty
+    assert (error / fit.std_error).abs().max() < 4
+    assert fit.sigma == pytest.approx(truth.sigma, rel=0.06)  # ML: about half of (I + J - 1) / N too small
+    assert np.median(np.abs(np.log(fit.intent_size / truth.intent_size))) < 0.1
+
+
 def planted(spread, intents=60, editions=6):
     """Three intents whose cells lie far to both sides, so that each has a second mode."""
     surprisals = ld.simulate(intents, editions, seed=1).surprisals

@@ -208,6 +208,16 @@ def longer(seed=0, intents=400, editions=6):
     return z, rng.permutation(np.minimum(rng.geometric(0.05, len(z)), 60))
 
 
+@pytest.mark.parametrize(("model", "options"), MODELS)
+def test_the_order_of_rows_changes_no_standard_error(model, options):
+    z, cluster = longer()
+    order = np.random.default_rng(1).permutation(len(z))
+    for kind in ("CR0", "CR2"):
+        one = cluster_covariance(rows_of(z, model, **options), cluster, kind=kind)
+        other = cluster_covariance(rows_of(z[order], model, **options), cluster[order], kind=kind)
+        assert_allclose(of_differences(other), of_differences(one), atol=1e-9, rtol=0)
+
+
 @pytest.mark.parametrize(("model", "options"), [MODELS[0], MODELS[1], MODELS[3], MODELS[4]])
 @pytest.mark.parametrize("kind", ["CR2", "CR3"])
 def test_series_eigenvalues_and_sums_agree(monkeypatch, model, options, kind):

@@ -17,6 +17,7 @@ from tests.regression.kernel.joint_density import profile_log_density
 
 ROUNDING = 1e-9  # both sides are the same algebra in another order
 QUADRATURE = 1e-8  # promised of model 3
+MODELS = ["1", "2", "2L", "2C", "3"]
 
 
 def cell_log_density(z, m, d, kappa, *, model, laplace_scale=None):
@@ -110,6 +111,24 @@ def test_profile_is_the_largest_over_sizes_of_the_cell(problem):
         ]
         best = max(joint(0.0, *cell), *(-result.fun for result in found))
         assert_allclose(ours[i, j], best, atol=1e-7)  # of a maximum found to 1e-9 of the search interval
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("m", "kappa"), [(5.0, 2.0), (0.5, 4.0), (8.0, 0.01)])
+def test_density_integrates_to_one(model, m, kappa):
+    mean, v = moments(m, 0.1, kappa)
+
+    def density(z):
+        return np.exp(
+            cell_log_density(
+                np.atleast_2d(z), np.array([m]), np.full(np.size(z), 0.1), kappa, model=model, **scale_of(model)
+            )
+        )[0]
+
+    # z = mean + √v sinh(x) reaches as far as the tails of the Cauchy distribution ask
+    x, step = np.linspace(-30, 30, 60_001, retstep=True) if model != "3" else np.linspace(-12, 12, 12_001, retstep=True)
+    z = mean + np.sqrt(v) * np.sinh(x)
+    assert np.sum(density(z) * np.sqrt(v) * np.cosh(x)) * step == pytest.approx(1, abs=1e-5)  # of the rule at a kink
 
 
 @pytest.mark.parametrize("model", ["2", "2L", "2C", "3"])

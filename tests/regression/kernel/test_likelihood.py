@@ -154,3 +154,18 @@ def test_optimum_is_that_of_another_optimizer_on_the_published_likelihood(missin
     assert ours.log_likelihood >= -found.fun - 1e-9
     theirs = found.x[n_intents:-1] - np.log(np.exp(found.x[n_intents:-1]).mean())
     assert_allclose(ours.difficulty, theirs, atol=1e-4)  # the trust region stops at a flatter point
+
+
+def test_same_difficulties_whatever_the_start():
+    surprisals = ld.simulate(60, 5, missing=0.2, seed=9).surprisals
+    likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())))
+    best = maximize_lbfgs(likelihood, max_iterations=1000)
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        start = best.mu + rng.normal(0, 1, 60) + rng.normal(0, 2), best.c + rng.normal(0, 1, 5)
+        other = maximize_lbfgs(likelihood, start, max_iterations=1000)
+        assert other.converged
+        assert other.n_iterations > best.n_iterations  # it did start elsewhere
+        assert other.log_likelihood == pytest.approx(best.log_likelihood, rel=1e-10)
+        assert_allclose(other.c - other.c.mean(), best.c - best.c.mean(), atol=1e-6)
+        assert_allclose(other.mu, best.mu, atol=1e-4)

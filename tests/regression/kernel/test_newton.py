@@ -156,3 +156,13 @@ def test_restricted_likelihood_has_no_bias_where_what_is_missing_is_uneven():
     assert abs(np.mean(contrasts[True])) < 3 * error
     assert np.mean(contrasts[False]) < -5 * error  # the likelihood itself is biased
     assert np.mean(sigmas) == pytest.approx(truth.sigma, rel=0.01)
+
+
+def test_restricted_changes_little_on_a_complete_table():
+    surprisals = ld.simulate(500, 20, seed=4).surprisals
+    plain, restricted = ld.fit(surprisals), ld.fit(surprisals, restricted=True)
+    assert_allclose(restricted.difficulty, plain.difficulty, atol=0.05 * plain.std_error.mean())
+    assert_allclose(restricted.std_error, plain.std_error, rtol=0.01)
+    assert restricted.log_likelihood == pytest.approx(plain.log_likelihood)  # both that of the full likelihood
+    assert "restricted" in restricted.signature
+    assert "restricted" in restricted.summary()

@@ -43,6 +43,24 @@ def test_covariance_of_model_1_is_that_of_ols(missing):
     assert_allclose(contrast @ ours @ contrast.T, theirs.cov_params().loc[names, names], rtol=1e-6, atol=1e-12)
 
 
+@given(shape=st.tuples(st.integers(2, 12), st.integers(2, 6)), share=st.floats(0, 0.6), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_normal_equations_hold_and_residuals_add_up(shape, share, seed):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(5, 2, shape)
+    gone = rng.random(shape) < share
+    gone[0], gone[:, 0] = False, False  # keeps it connected
+    z[gone] = np.nan
+    fit = solve_two_way(z)
+    assert_allclose(fit.residual.sum(axis=0), 0, atol=ROUNDING)
+    assert_allclose(fit.residual.sum(axis=1), 0, atol=ROUNDING)
+    rebuilt = fit.intent_effect[:, None] + fit.edition_effect + fit.residual
+    assert_allclose(rebuilt[~gone], z[~gone], atol=ROUNDING)
+    assert (fit.residual[gone] == 0).all()
+    assert fit.edition_effect.sum() == pytest.approx(0, abs=ROUNDING)
+    assert fit.degrees_of_freedom == (~gone).sum() - sum(shape) + 1
+
+
 def test_multiplying_an_edition_shifts_its_difficulty_alone():
     surprisals = ld.simulate(60, 4, model="1", missing=0.2, seed=5).surprisals
     harder = surprisals.bits.copy()

@@ -346,6 +346,15 @@ def test_pairs_have_points():
         _ = one_level.two_way
 
 
+def test_a_crossed_fit_comes_back_from_its_file(tmp_path):
+    fit = ld.fit_outcomes(drawn(seed=2, languages=HARD))
+    fit.save(tmp_path / "fit.json")
+    back = ld.read(tmp_path / "fit.json")
+    pd.testing.assert_frame_equal(back.guessing, fit.guessing)
+    assert back.summary() == fit.summary()
+    pd.testing.assert_frame_equal(back.predict(fit.outcomes), fit.predict(fit.outcomes))
+
+
 def test_clusters_are_found():
     outcomes = drawn(passages=30, passage_spread=0.5, systems={"c": 0.0, "d": 1.0})
     fit = ld.fit_outcomes(outcomes)

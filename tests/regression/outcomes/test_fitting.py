@@ -170,6 +170,26 @@ def test_order_does_not_matter():
     pd.testing.assert_series_equal(ld.fit_outcomes(turned, by="group").abilities.estimate, -one.abilities.estimate)
 
 
+def covered(effects, name, truth):
+    return abs(effects.estimate[name] - truth) < 4 * effects.std_error[name]
+
+
+def test_simulated_truth_is_found_again():
+    truth = ld.simulate_outcomes(
+        2000, 4, groups={"plain": -0.5, "nested": 0.5}, spread=1.5, trials=4, correlation=0.2, seed=5
+    )
+    fit = ld.fit_outcomes(truth.outcomes, by="group", errors="information")
+    assert fit.model == "beta-binomial"
+    assert all(covered(fit.abilities, name, value) for name, value in truth.ability.items())
+    assert covered(fit.difficulties, "nested", 0.5)
+    for parameter, name, value in (("spread", "items", 1.5), ("correlation", "trials", 0.2)):
+        estimate, std_error = fit.parameters.loc[(parameter, name)]
+        assert abs(estimate - value) < 4 * std_error < 0.2
+    assert fit.overdispersion.p_value < 1e-6
+    plain = ld.fit_outcomes(truth.outcomes, model="rasch", by="group")
+    assert plain.log_likelihood == pytest.approx(fit.log_likelihood - fit.overdispersion.statistic / 2)
+
+
 @pytest.mark.slow
 def test_loadings_are_found_again():
     loadings = np.array([2.0, 1.0, 1.0, 0.5])

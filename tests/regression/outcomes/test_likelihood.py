@@ -62,6 +62,8 @@ def evaluate(rows, point, *, conditional=False, **settings):
 HARD = [[0], [0], [0], [1], [1], [1]]
 ROWS_A, ROWS_B = rows_of(A), rows_of(B, B_TRIALS, HARD)
 AT_A, AT_B = point_of([0.5, 0, -0.5]), point_of([1, 0, -1], [1.0], 0.8)
+FREE = [0, 1, 2, 3, 5]  # levels, slope and σ; τ is 0
+COEFFICIENTS = log_coefficients(ROWS_B.s, ROWS_B.t).sum()
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,20 @@ AT_A, AT_B = point_of([0.5, 0, -0.5]), point_of([1, 0, -1], [1.0], 0.8)
 )
 def test_worked_values_by_number_of_nodes(nodes, expected):
     assert evaluate(ROWS_A, AT_A, nodes=nodes).log_likelihood == pytest.approx(expected, abs=WORKED)
+
+
+def test_worked_rows_and_other_models():
+    by_row = evaluate(ROWS_A, AT_A, nodes=30).row_log_likelihoods
+    assert_allclose(by_row, [-1.707485, -1.707485, -1.823841, -2.323841, -1.707485, -1.349764], atol=WORKED)
+    loaded = evaluate(ROWS_A, point_of([0.5, 0, -0.5], loading=[1.25, 1, 0.8]), nodes=30).log_likelihood
+    assert loaded == pytest.approx(-10.746911, abs=WORKED)
+    found = evaluate(ROWS_B, AT_B, nodes=30)
+    assert found.log_likelihood + COEFFICIENTS == pytest.approx(-18.790537, abs=WORKED)
+    assert_allclose(found.gradient[FREE], [0.798689, 0.673365, -1.195958, 0.262009, -1.886896], atol=WORKED)
+    diagonal = [-3.601918, -3.662408, -2.279835, -2.484399, -2.651157]
+    assert_allclose(np.diag(found.hessian)[FREE], diagonal, atol=1e-5)  # the last digit of the source is rounded
+    overdispersed = evaluate(ROWS_B, replace(AT_B, d=0.25), nodes=60).log_likelihood
+    assert overdispersed + COEFFICIENTS == pytest.approx(-21.277539, abs=WORKED)
 
 
 BLOCKED = rows_of(B, B_TRIALS, [[0.3], [1], [-1], [0.2], [0], [2]], block=[0, 0, 0, 1, 1, 1])
@@ -168,6 +184,14 @@ def test_totals_suffice(problem):
     assert_allclose(short.log_likelihood, whole.log_likelihood, atol=ROUNDING)
     assert_allclose(short.gradient, whole.gradient, atol=ROUNDING)
     assert_allclose(short.hessian, whole.hessian, atol=ROUNDING)
+
+
+@given(problem=problems())
+def test_right_and_wrong_are_symmetric(problem):
+    rows, point = problem
+    turned = point_of(-point.level, -point.slope, point.spread, np.exp(point.log_loading))
+    other = evaluate(replace(rows, s=rows.t - rows.s), turned, nodes=40)
+    assert_allclose(other.log_likelihood, evaluate(rows, point, nodes=40).log_likelihood, atol=1e-8)
 
 
 def test_no_overdispersion_is_binomial():

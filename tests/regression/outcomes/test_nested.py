@@ -283,6 +283,19 @@ def test_a_fit_of_one_language_is_that_without_languages():
     assert crossed.log_likelihood >= plain.log_likelihood - SAME
 
 
+@pytest.mark.filterwarnings("ignore:.*never beat")
+def test_order_and_names_do_not_matter():
+    drawn = ld.simulate_crossed_outcomes(60, 3, 2, chance=0.2, missing=0.1, seed=5).outcomes
+    fit = ld.fit_outcomes(drawn)
+    rng = np.random.default_rng(2)
+    items, systems = rng.permutation(drawn.items.index), rng.permutation(drawn.systems.index)
+    other = ld.fit_outcomes(drawn.sel(items=items, systems=systems))
+    assert_allclose(other.abilities.estimate[fit.abilities.estimate.index], fit.abilities.estimate, atol=1e-7)
+    assert_allclose(other.abilities.std_error[fit.abilities.estimate.index], fit.abilities.std_error, atol=1e-7)
+    assert other.log_likelihood == pytest.approx(fit.log_likelihood, abs=SAME)
+    assert_allclose(other.predict(drawn.sel(systems=systems))[drawn.systems.index], fit.predict(drawn), atol=1e-6)
+
+
 def test_many_systems_share_no_table_too_large(monkeypatch):
     rows = rows_of(CELLS, QUARTER)
     whole = evaluate(rows, AT, Structure(languages=LANGUAGES), scores=True)

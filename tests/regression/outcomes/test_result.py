@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -58,6 +59,13 @@ def test_pictures_take_effects_of_outcomes(fit, outcomes):
     assert plot_two_models(fit.abilities, other.abilities).get_xlabel().endswith("(log odds)")
     assert plot_line_follow({"marginal": fit.abilities, "conditional": other.abilities}).get_ylabel()
     refused(ConfigError, "different scales", plot_two_models, fit.abilities, pd.Series({"s1": 0.1, "s2": 0.2}))
+
+
+def test_abilities_can_be_correlated(fit):
+    sizes = pd.DataFrame({"size": [1.0, 2, 3, 4, 5]}, index=fit.abilities.estimate.index)
+    found = ld.correlate(fit.abilities, sizes, tests="pearson").to_frame()
+    expected = np.corrcoef(fit.abilities.estimate, sizes["size"])[0, 1]
+    assert found["estimate"].iloc[0] == pytest.approx(expected)
 
 
 def test_a_wright_map_has_systems_items_and_groups(fit):

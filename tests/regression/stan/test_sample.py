@@ -196,6 +196,13 @@ def test_names_and_facts(incomplete, whitened):
     assert ((table["low"] < table["difficulty"]) & (table["difficulty"] < table["high"])).all()
 
 
+def test_the_posterior_is_where_the_fit_is(incomplete, whitened):
+    point = fit(incomplete)
+    assert (np.abs(mean(whitened, "difficulty") - point.difficulty) < 0.2 * point.std_error).all()
+    ratio = whitened.posterior["difficulty"].std(("chain", "draw")) / point.std_error.to_numpy()
+    assert float(np.abs(ratio - 1).max()) < 0.1  # the specification's agreement of standard errors
+
+
 def test_predicted_bits_look_like_the_observed(incomplete, whitened):
     predicted, seen = whitened.posterior_predictive["bits"], whitened.observed_data["bits"]
     assert predicted.dims == ("chain", "draw", "intent", "edition")

@@ -32,6 +32,13 @@ def test_mood_is_chi_squared_of_the_hand_made_table():
     assert_allclose([found.estimate, found.p], [chi2, stats.chi2.sf(chi2, 2)], rtol=1e-9)
 
 
+def test_mood_worked_by_hand():
+    # medians: 4 of A above, 1 of B, 1 of C; expected 2 in every cell of 4: chi2 = 2*(4/2) + 4*(1/2) = 6
+    values = pd.Series([7.0, 8, 9, 10, 1, 2, 3, 11, 4, 5, 6, 12])
+    found = compare_categories(values, pd.Series(list("AAAABBBBCCCC")), "mood")
+    assert_allclose([found.estimate, found.p], [6.0, np.exp(-3.0)], rtol=1e-12)  # chi2 of 2 degrees
+
+
 def test_kruskal_is_h_of_the_ranks():
     values, categories = sample(1)
     ranks, n = values.rank(), len(values)

@@ -209,6 +209,14 @@ def test_no_nan_p_without_a_reason_whatever_comes():
         check()
 
 
+def test_order_of_rows_and_scale_of_predictors_do_not_matter():
+    d, x, rng = languages(12)
+    table = pd.DataFrame({"x": x, "y": rng.normal(size=12)})
+    first = correlate(d, table).to_frame()
+    shuffled = correlate(d.sample(frac=1, random_state=1), (table * 1e9 + 5).sample(frac=1, random_state=2)).to_frame()
+    assert_allclose(first[["estimate", "low", "high", "p"]], shuffled[["estimate", "low", "high", "p"]], rtol=1e-6)
+
+
 D, X, _ = languages(6)
 
 

@@ -76,6 +76,16 @@ def test_balanced_families_that_share_the_predictor_have_one_degree_each():
     assert_allclose(out.estimate, expected.slope * x[family].std(ddof=1), rtol=1e-6)
 
 
+def test_without_family_effects_the_mixed_model_is_least_squares():
+    # deviations inside families so large that the variance between them is estimated as 0
+    family = pd.Series(np.repeat(np.arange(6), 2))
+    y = np.array([1.0, -1.0] * 6) + 0.01 * np.arange(12)
+    x = np.random.default_rng(1).normal(size=12)
+    out = mixed_slope(x, y, family)
+    expected = stats.linregress(x, y)
+    assert_allclose(out.estimate, expected.slope * x.std(ddof=1), rtol=1e-6)
+
+
 def test_permutation_p_is_that_of_all_permutations():
     x, y, family = families(3, sizes=(3, 3, 2))
     frame = pd.DataFrame({"x": x, "y": y, "family": family})

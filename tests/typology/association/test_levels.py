@@ -13,7 +13,7 @@ from scipy import optimize, stats
 from langdiff.errors import ConfigError
 from langdiff.typology import correlate, read_glottolog, regress
 from langdiff.typology.association.levels import compare_levels, expanded
-from langdiff.typology.association.related import fit_related
+from langdiff.typology.association.related import fit_related, related_slope
 from langdiff.typology.association.variance import restricted_log_likelihood
 
 R = Path(__file__).parents[2] / "data" / "r" / "categories.txt"  # printed by categories.R beside it
@@ -94,6 +94,14 @@ def test_without_relatedness_it_is_the_analysis_of_variance():
     assert_allclose([outcome.estimate, outcome.p], expected, rtol=1e-9)
     assert_allclose([outcome.df, outcome.df_residual], [2, 37])
     assert_allclose(levels.estimate, y.groupby(order).mean(), rtol=1e-9)
+
+
+def test_two_levels_are_the_slope_of_their_dummy():
+    order, y = drawn(2)
+    order = order.replace("VSO", "SVO")
+    outcome, _ = compare_levels(order, y.to_numpy(), FAMILIES, None)
+    slope, _ = related_slope(1.0 * (order == "SOV").to_numpy(), y.to_numpy(), FAMILIES, None)
+    assert_allclose([outcome.p, outcome.df_residual], [slope.p, slope.df_residual], rtol=1e-5)
 
 
 def test_the_search_over_shares_reaches_what_a_fine_grid_does():

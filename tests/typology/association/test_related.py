@@ -68,6 +68,16 @@ def test_the_level_holds_on_trees_where_pearsons_does_not(share):
         assert naive / tables > 0.05 + 6 * error
 
 
+def test_an_effect_is_found_and_its_interval_holds_it():
+    held = []
+    for seed in range(60):
+        x, y = drawn(seed, slope=0.6)
+        row = correlate(y, x, tests="phylo", tree=TREE).to_frame().iloc[0]
+        held.append(row["low"] < 0.6 * 0.05 * x.std() < row["high"])
+        assert row["statistic"] == "nats per SD"
+    assert 0.95 - 4 * np.sqrt(0.95 * 0.05 / 60) < np.mean(held)
+
+
 def test_regress_and_correlate_agree_and_equal_statsmodels_at_their_share():
     x, y = drawn(1, slope=0.5)
     z = pd.Series(np.random.default_rng(3).normal(size=len(x)), x.index, name="z")
@@ -91,6 +101,14 @@ def test_regress_and_correlate_agree_and_equal_statsmodels_at_their_share():
     assert models.index.tolist() == list(tests)
     assert models["log_likelihood"].max() == pytest.approx(models.loc["phylo+area", "log_likelihood"], abs=1e-6)
     assert "Shares of the variance" in result.summary()
+
+
+def test_order_of_languages_and_unit_of_the_predictor_do_not_matter():
+    x, y = drawn(2)
+    first = correlate(y, x, tests="phylo", tree=TREE).to_frame().iloc[0]
+    order = np.random.default_rng(0).permutation(len(x))
+    second = correlate(y.iloc[order], 7 * x.iloc[::-1] - 3, tests="phylo", tree=TREE).to_frame().iloc[0]
+    assert_allclose([second["estimate"], second["p"]], [first["estimate"], first["p"]], rtol=1e-6)
 
 
 def test_languages_without_what_a_test_needs_are_named_and_counted():

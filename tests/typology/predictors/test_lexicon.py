@@ -121,6 +121,14 @@ def test_merging_is_what_its_definition_says(rows):
     assert 1 <= merged <= mcc(table)
 
 
+@given(ROWS, st.randoms())
+def test_the_order_of_lines_does_not_matter(rows, random):
+    shuffled = random.sample(rows, len(rows))
+    for syncretism in ("count", "merge"):
+        one, other = (pd.DataFrame(r, columns=["lemma", "form", "features"]) for r in (rows, shuffled))
+        assert mcc(one, syncretism=syncretism) == mcc(other, syncretism=syncretism)
+
+
 def test_reads_compressed_files_and_columns_of_segmentation(tmp_path):
     path = tmp_path / "deu.gz"
     path.write_bytes(gzip.compress(GERMAN_NOUNS.replace("SG\n", "SG\tTag|es\n").encode()))

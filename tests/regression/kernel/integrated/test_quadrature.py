@@ -125,6 +125,17 @@ def test_what_a_fit_says_of_itself(model):
     assert_allclose(by_cluster[3], alone.information, atol=1e-8)
 
 
+@pytest.mark.parametrize("model", ["1", "2", "2L"])
+def test_order_of_rows_and_columns_does_not_matter(model):
+    z, w = draw(60, 4, 0.3, model="2")
+    rows, columns = np.random.default_rng(5).permutation(60), np.array([2, 0, 3, 1])
+    one = estimate_random(z, **family(model), covariates=w, max_iterations=100)
+    other = estimate_random(z[rows][:, columns], **family(model), covariates=w[rows], max_iterations=100)
+    assert_allclose(other.c, one.c[columns], atol=PERMUTED)
+    assert_allclose(other.sizes, one.sizes[rows], atol=PERMUTED)
+    assert_allclose(np.diag(other.covariance), np.diag(one.covariance)[columns], rtol=1e-7)
+
+
 @pytest.mark.parametrize("model", ["2", "2L"])
 def test_any_start_leads_there(model):
     z, _ = draw(60, 4, 0.3, model=model)

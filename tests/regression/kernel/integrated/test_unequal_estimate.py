@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.clusters import SummedClusters, covariance_of_clusters
+from langdiff.regression.kernel.integrated import unequal_rows as search_module
 from langdiff.regression.kernel.integrated.comparisons import sandwich_covariance
 from langdiff.regression.kernel.integrated.unequal import UnequalClusters, estimate_unequal, pseudo_inverse
 from langdiff.regression.kernel.two_way import solve_two_way
@@ -174,6 +175,22 @@ def test_a_design_ties_levels():
     assert difference == pytest.approx(0, abs=1e-12)
 
 
+def test_em_reaches_what_newton_reaches(monkeypatch):
+    z, _ = draw("1", 80, [0.2, 0.3, 0.4], rng=np.random.default_rng(6))
+    newton = estimate_unequal(z, model="1", group=np.arange(3))
+    usual = search_module._Metric.step
+
+    def backwards(metric, gradient):
+        step, length = usual(metric, gradient)
+        return (-step, length) if length > 1e-5 else (step, length)
+
+    monkeypatch.setattr(search_module._Metric, "step", backwards)
+    monkeypatch.setattr(search_module, "SAFE", 0.0)  # nothing is taken without looking
+    em = estimate_unequal(z, model="1", group=np.arange(3), max_iterations=2000)
+    assert em.n_iterations > 3 * newton.n_iterations
+    assert_allclose(em.log_variance, newton.log_variance, atol=1e-4)
+
+
 def test_the_boundary_is_named():
     rng = np.random.default_rng(1)
     common = rng.normal(0, 0.2, (30, 1))
@@ -221,6 +238,29 @@ def test_two_editions_are_enough_for_a_normal_prior():
     found = estimate_unequal(z, model="1", group=np.arange(2), intents="normal")
     assert_allclose(np.exp(found.log_variance / 2), [0.1, 0.3], rtol=0.25)
     assert found.tau == pytest.approx(0.6, rel=0.05)
+
+
+@pytest.mark.parametrize(("model", "tables"), [("1", 60), ("2", 15)])
+@pytest.mark.parametrize("intents", ["flat", "normal"])
+def test_known_values_are_recovered(model, tables, intents):
+    """Standardized errors of levels and dispersions over tables have mean 0 and mean square 1."""
+    rng = np.random.default_rng(8)
+    deviations = np.array([0.1, 0.15, 0.2, 0.3])
+    dispersion = np.log(deviations**2 if model == "1" else np.expm1(deviations**2) * np.exp(4.5))
+    standardized = []
+    for _ in range(tables):
+        z, levels = draw(model, 300, deviations, missing=0.15, rng=rng)
+        found = estimate_unequal(z, model=model, group=np.arange(4), intents=intents)
+        assert found.converged
+        errors = np.concatenate([found.c - levels, found.log_variance - dispersion])
+        contrasts = np.zeros((6, 8))
+        contrasts[:3, :4] = np.eye(4)[1:] - np.eye(4)[0]
+        contrasts[3:, 4:] = np.eye(4)[1:] - np.eye(4)[0]
+        standardized.append(contrasts @ errors / np.sqrt(np.diag(contrasts @ found.covariance @ contrasts.T)))
+    standardized = np.array(standardized)
+    n = standardized.shape[0]
+    assert (np.abs(standardized.mean(axis=0)) < 3.5 / np.sqrt(n)).all()
+    assert 0.75 < np.mean(standardized**2) < 1.3
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

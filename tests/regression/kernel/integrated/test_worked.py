@@ -59,12 +59,63 @@ def test_marginal_likelihood(name, expected):
     assert_allclose(ours, expected, rtol=0, atol=SIX)
 
 
+@pytest.mark.parametrize(("nodes", "expected"), [(1, -1.813184), (5, -1.771508), (9, -1.769574), (15, -1.769531)])
+def test_number_of_nodes(nodes, expected):
+    table = IntentTable.build(A, None, None)
+    assert marginal(HermiteRows(table, nodes), scale_free("A")) == pytest.approx(expected, abs=SIX)
+
+
+def test_gradient_of_model_2():
+    table = IntentTable.build(B, None, None)
+    gradient = sum_of_rows(HermiteRows(table, EXACT), scale_free("B")).gradient
+    expected = [0.518011, -2.334390, -8.610060, 0.506847, -7.257424, 1.022450]
+    assert_allclose(gradient, expected, rtol=0, atol=SIX)
+
+
 def difficulty(found):
     return found.c - np.log(np.mean(np.exp(found.c)))
 
 
 def std_error(covariance, c):
     return np.sqrt(np.diag(normalized_covariance(covariance, c)))
+
+
+@pytest.mark.parametrize(
+    ("name", "restricted", "delta", "errors", "others"),
+    [
+        ("A", True, [-0.046219, 0.085087, -0.044626], [0.049184, 0.045930, 0.049148], (0.017326, 0.339774, -3.291267)),
+        ("A", False, [-0.046219, 0.085087, -0.044626], [0.043991, 0.041081, 0.043959], (0.013861, 0.271819, 0.577188)),
+        (
+            "B",
+            True,
+            [-0.066382, 0.064958, -0.071426, 0.063959],
+            [0.063774, 0.064558, 0.070213, 0.066919],
+            (0.021367, 0.298293, -5.288044),
+        ),
+        (
+            "B",
+            False,
+            [-0.066208, 0.065210, -0.072761, 0.064717],
+            [0.054415, 0.055079, 0.059944, 0.057089],
+            (0.015549, 0.249210, -0.156317),
+        ),
+    ],
+)
+def test_model_1_is_lme4(name, restricted, delta, errors, others):
+    """Errors of lme4 hold the variances fixed: they are those of the block of c of our information."""
+    found = estimate_random(TABLES[name], model="1", restricted=restricted, max_iterations=100)
+    assert found.converged
+    assert_allclose(difficulty(found), delta, rtol=0, atol=SIX)
+    assert_allclose([found.variance, found.tau**2, found.log_likelihood], others, rtol=0, atol=SIX)
+    editions = len(found.c)
+    block = np.linalg.inv(found.information[:editions, :editions])
+    assert_allclose(std_error(block, found.c), errors, rtol=0, atol=SIX)
+
+
+def test_observed_errors_of_model_1():
+    found = estimate_random(B, model="1", max_iterations=100)
+    expected = [0.054422, 0.055093, 0.060320, 0.057217]
+    assert_allclose(std_error(found.covariance, found.c), expected, rtol=0, atol=SIX)
 
 
 @pytest.mark.parametrize(
