@@ -278,8 +278,7 @@ class TwoWay(ColumnLevels, Result):
             return board
         rows = pd.DataFrame({"high": bounds, "kind": "bound"}).rename_axis("system")
         ranks = dict.fromkeys(board.columns.intersection(["rank", "rank_low", "rank_high"]), "Int64")
-        found: pd.DataFrame = pd.concat([board.assign(kind="measured").astype(ranks), rows])
-        return found
+        return pd.concat([board.assign(kind="measured").astype(ranks), rows])
 
     def underserved(self, predictors: pd.DataFrame | Sequence[pd.DataFrame], formula: str, *, q: float = 0.05) -> Any:
         """Find languages, and cells, that are served worse than predictors suggest.
@@ -356,16 +355,17 @@ class TwoWay(ColumnLevels, Result):
         )
         if "flag" in measured:
             rows["flag"] = np.where(rows["low"] > 0, FLAGS["hardest"][0], "")
-        found: pd.DataFrame = pd.concat([measured.assign(kind="measured"), rows.assign(kind="bound")])
-        return found
+        return pd.concat([measured.assign(kind="measured"), rows.assign(kind="bound")])
 
     plot = Drawn("plot_difficulties")
     between: ClassVar[str] = " "
 
     def _lines(self) -> Iterator[str]:
+        bounds = pd.Series(dtype=float) if self.system_bounds is None else self.system_bounds
         if len(self.systems.estimate) > 1:
-            yield from table_of(self.systems).sentences()
-        for name, high in {} if self.system_bounds is None else self.system_bounds.items():
+            told = " ".join(table_of(self.systems).sentences())
+            yield f"Without {en(bounds.index)}, at chance in part: {told}" if len(bounds) else told
+        for name, high in bounds.items():
             if high < 0:
                 others = en(self.systems.estimate.index)
                 yield f"{name} is behind the mean of {others} by at least {-high:.2f} {self.scale.unit}."
