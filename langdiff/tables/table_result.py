@@ -101,8 +101,7 @@ class Table(Result):
             numbers = [name for name in frame if pd.api.types.is_numeric_dtype(frame[name])]
             long = frame.melt(["column", "row"], numbers, var_name="statistic", value_name="value")
             parts.append(long.assign(row=kind + long["row"].astype(str)).dropna(subset="value"))
-        found: pd.DataFrame = pd.concat(parts, ignore_index=True)
-        return found.astype({"value": float})
+        return pd.concat(parts, ignore_index=True).astype({"value": float})
 
     @property
     def notes(self) -> tuple[str, ...]:

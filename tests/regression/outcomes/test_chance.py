@@ -177,6 +177,7 @@ def test_columns_at_chance_are_bounds_and_the_others_stay_free():
     assert np.isposinf(low[["level", "level_high"]]).any(axis=None)
     assert "their levels are bounds" in fit.summary()
     assert "l3@a: ability <" in fit.summary()
+    assert fit.summary().startswith("Without a, at chance in part: ")  # the weakest of the others is not of all
     aside = {name.split("@")[1] for name in low.index}
     assert set(fit.two_way.systems.estimate.index) == set(WIDE) - aside
     one = fit.two_way.languages.contrast("l3", "l1")
