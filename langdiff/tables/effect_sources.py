@@ -9,7 +9,7 @@ import pandas as pd
 
 from langdiff.base.numbers import exact_numbers
 from langdiff.base.result import opened
-from langdiff.base.seeds import generator
+from langdiff.base.types import generator
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.contrasts import count_ranks
 from langdiff.tables.effects import Effects

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from langdiff.base.seeds import generator, torch_generator
+from langdiff.base.types import generator, torch_generator
 from langdiff.lm.device import empty_cache, single_precision
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization

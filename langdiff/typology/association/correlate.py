@@ -9,9 +9,8 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.base.types import Floats, check_resamples
+from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.effect_sources import Sources
 from langdiff.tables.effects import Effects

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import langdiff as ld
-from langdiff.base.seeds import generator, torch_generator
+from langdiff.base.types import generator, torch_generator
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES
 from langdiff.lm.lstm import scoring
