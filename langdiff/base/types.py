@@ -13,7 +13,6 @@ from langdiff.errors import ConfigError, MissingExtraError, option
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    import torch
 
     Floats = npt.NDArray[np.float64]
     Integers = npt.NDArray[np.int_]
@@ -168,42 +167,6 @@ def keyed_random(seed: int, kind: str, *key: str) -> Random:
     """
     digest = blake2b(repr((seed, kind, *key)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
     return Random(int.from_bytes(digest, "big"))  # noqa: S311  # NumPy's take three times as long to seed
-
-
-def torch_generator(rng: "np.random.Generator", device: "torch.device | str" = "cpu") -> "torch.Generator":
-    """Return a PyTorch generator seeded from a NumPy generator fresh from a seed or from ``spawn``.
-
-    Examples
-    --------
-    >>> first, second = (torch_generator(child).initial_seed() for child in generator(7).spawn(2))
-    >>> first == second, first == torch_generator(generator(7).spawn(2)[0]).initial_seed()
-    (False, True)
-    """
-    import torch  # langdiff is imported without it
-
-    state = rng.bit_generator.seed_seq.generate_state(1)
-    return torch.Generator(device).manual_seed(int(state[0]))
-
-
-@contextmanager
-def seeded_torch(seed: int) -> Iterator[None]:
-    """Seed PyTorch's global generators on all devices within a block, and restore their states afterwards.
-
-    Examples
-    --------
-    >>> import torch
-    >>> before = torch.get_rng_state()
-    >>> with seeded_torch(7):
-    ...     round(float(torch.rand(1)), 4)
-    0.5349
-    >>> torch.equal(torch.get_rng_state(), before)
-    True
-    """
-    import torch  # langdiff is imported without it
-
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-        torch.manual_seed(seed)
-        yield
 
 
 # differences that rounding alone makes
