@@ -17,9 +17,8 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import Pairs
-from langdiff.typology.association.comparison import COLUMNS, shown_models
+from langdiff.typology.association.comparison import COLUMNS, Key, shown_models
 from langdiff.typology.association.correlation import RELATED, category_means
-from langdiff.typology.association.levels import Key
 from langdiff.typology.association.sample import Sample
 
 KEY = ["predictor", "language_model", "corpus"]
