@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
 
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.cells import exact_numbers
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers, generator
 from langdiff.errors import ConfigError, listing, option, words

@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff import __version__
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.cells import exact_numbers
 from langdiff.base.result import Result, rounded
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, check_resamples, generator

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff.base.cells import exact_numbers
 from langdiff.base.grids import Shown
-from langdiff.base.numbers import exact_numbers
 from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats
