@@ -64,8 +64,8 @@ class Clusters(Protocol):
     def blocks(self) -> list[slice]:
         """Return slices of clusters that are computed together."""
 
-    def shares(self, which: Integers) -> Floats:
-        """Return the share C_g of the information of some clusters, shape (n, r, r)."""
+    def eigen(self, which: Integers) -> tuple[Floats, Floats]:
+        """Return the eigenvalues (n, r) and eigenvectors (n, r, r) of the share C_g of some clusters."""
 
     @property
     def axes(self) -> Floats:
@@ -235,6 +235,10 @@ class RowClusters:
         result: Floats = shares
         return result
 
+    def eigen(self, which: Integers) -> tuple[Floats, Floats]:
+        """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
+        return np.linalg.eigh(self.shares(which))
+
     def times(self, which: Integers, vectors: Floats) -> Floats:
         """Return the product of B_g and a vector of each of some clusters; see `Clusters`."""
         (_, weight, mixed), starts = self._of(which)
@@ -271,11 +275,12 @@ class SummedClusters:
     tolerance = SERIES_TOLERANCE
 
     def __init__(self, scores: Floats, information: Floats) -> None:
-        self.numbers = np.arange(len(scores))
+        self.numbers, self.scores = np.arange(len(scores)), scores
         _check_number(self.numbers)
         self.root = inverse_root(information.sum(axis=0))
         self._influences = scores @ self.root
         self._shares = self.root.T @ information @ self.root
+        self._eigen: list[Floats] = []  # of all shares, which copies with another root have, too
 
     def influences(self, block: slice) -> Floats:
         """Return the influences of some clusters without an adjustment; see `Clusters`."""
@@ -290,6 +295,12 @@ class SummedClusters:
         """Return the share C_g of the information of some clusters; see `Clusters`."""
         shares: Floats = self._shares[which]
         return shares
+
+    def eigen(self, which: Integers) -> tuple[Floats, Floats]:
+        """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
+        if not self._eigen:
+            self._eigen += np.linalg.eigh(self._shares)
+        return self._eigen[0][which], self._eigen[1][which]
 
     @property
     def axes(self) -> Floats:
@@ -446,7 +457,7 @@ def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]
     DataError
         If a cluster has all the information on some difference.
     """
-    values, axes = np.linalg.eigh(clusters.shares(which))
+    values, axes = clusters.eigen(which)
     whole = clusters.numbers[which][values[:, -1] > WHOLE]
     if len(whole):
         first = ", ".join(str(number) for number in whole[:5])
