@@ -64,6 +64,9 @@ class Clusters(Protocol):
     def blocks(self) -> list[slice]:
         """Return slices of clusters that are computed together."""
 
+    def shares(self, which: Integers) -> Floats:
+        """Return the share C_g of the information of some clusters, shape (n, r, r)."""
+
     def eigen(self, which: Integers) -> tuple[Floats, Floats]:
         """Return the eigenvalues (n, r) and eigenvectors (n, r, r) of the share C_g of some clusters."""
 
@@ -95,6 +98,8 @@ class RowClusters:
         The cluster of each row.
     basis : ndarray, shape (J, K), optional
         Full rank: c was sought among its combinations.
+    inverse : ndarray, shape (J, J), optional
+        Inverse of the information, where it is known.
 
     Raises
     ------
@@ -106,9 +111,11 @@ class RowClusters:
 
     cells_at_a_time = CELLS_AT_A_TIME
 
-    def __init__(self, rows: RowInformation, cluster: Integers, basis: Floats | None = None) -> None:
+    def __init__(
+        self, rows: RowInformation, cluster: Integers, basis: Floats | None = None, inverse: Floats | None = None
+    ) -> None:
         self._sort(rows, cluster)
-        self._basis = basis
+        self._basis, self._inverse = basis, inverse
 
     @cached_property
     def root(self) -> Floats:
@@ -118,13 +125,18 @@ class RowClusters:
 
     @cached_property
     def _across(self) -> Floats:
-        return np.asarray(self.root @ self.root.T)
+        return np.asarray(self.root @ self.root.T) if self._inverse is None else self._inverse
 
     def influences(self, block: slice) -> Floats:
         """Return the influences of some clusters without an adjustment, shape (n, J); see `Clusters`."""
         rows, starts = self._of(np.arange(block.start, block.stop))
         influences: Floats = sums_of(rows.score, starts) @ self._across
         return influences
+
+    @property
+    def editions(self) -> int:
+        """Number of editions, J."""
+        return self._rows.shape[1]
 
     @property
     def many(self) -> bool:
@@ -386,7 +398,7 @@ def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
 def adjusted_influences(clusters: Clusters, kind: Kind) -> Floats:
     """Return the influence W f(C_g) Wᵀ S_g of each cluster on the parameters, shape (G, P)."""
     parts = clusters.blocks()
-    if kind in POWER and isinstance(clusters, RowClusters) and clusters.many and len(clusters.root) > MANY_PARAMETERS:
+    if kind in POWER and isinstance(clusters, RowClusters) and clusters.many and clusters.editions > MANY_PARAMETERS:
         return np.concatenate([clusters.across(clusters.at_once(block, POWER[kind])) for block in parts])
     return clusters.of_parameters(
         np.concatenate([adjusted(clusters, block, clusters.influences(block), kind) for block in parts])
