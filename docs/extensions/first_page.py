@@ -86,7 +86,7 @@ def paragraph() -> str:
     each = ld.difficulty_shares(tables(representative=True))
     typical = 100 * np.expm1(ld.edition_spread().rms)
     return (
-        f"{BEGINNING}into one language typically differ by {typical:.1f} %; two corpora of news agree better "
+        f"{BEGINNING}into one language typically differ by {typical:.1f} %. Two corpora of news agree better "
         f"({number(texts.loc[NEWS])}) on which languages are hard than two translators of one book "
         f"({number(texts.iloc[0, 0])}). Of the variance among New Testaments {language} is the language's in other "
         f"corpora too, {edition} the edition's ({of_all[0]} and {of_all[1]} with pointed, annotated and paraphrased "

@@ -95,6 +95,23 @@ def draw_interval(
     return low, high
 
 
+def exact_freedom(directions: Floats, parts: Floats) -> Floats:
+    """Return degrees of freedom of contrasts with errors CR2, exact where errors are independent and alike, (M,).
+
+    Shapes: contrasts in the coordinates in which the information is the identity (M, r); shares of units (G, r, r).
+    """
+    values, axes = np.linalg.eigh(parts)
+    if (values > WHOLE).any():
+        return np.full(len(directions), np.nan)
+    along = directions @ axes  # (G, M, r)
+    y = (along * (values / np.sqrt(1 - values))[:, None]) @ axes.transpose(0, 2, 1)
+    p = -np.einsum("gmr,kmr->mgk", y, y, optimize=True)
+    g = np.arange(len(parts))
+    p[:, g, g] = own = np.einsum("gmr,gr,gmr->mg", along, values, along)
+    with np.errstate(invalid="ignore"):  # a contrast of nothing
+        return np.asarray(own.sum(axis=1) ** 2 / np.einsum("mgk,mgk->m", p, p))
+
+
 def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | float) -> Floats:
     """Return two-sided p-values by Student's t; NaN where an error is 0 or not known."""
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -201,6 +201,10 @@ class TwoWay:
         intents, free = self.residual.shape if self.design is None else (len(self.residual), self.design.shape[1])
         return int(self.cells - intents - free + 1)
 
+    def inflation(self, restricted: bool) -> float:
+        """Return by what the inverse information is multiplied: a restricted likelihood has made up for sizes."""
+        return 1.0 if restricted else self.cells / self.degrees_of_freedom
+
 
 def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False, overwrite: bool = False) -> TwoWay:
     r"""Fit intent and edition effects by ordinary least squares, exactly.

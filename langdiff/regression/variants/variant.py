@@ -434,8 +434,7 @@ class Variant(ABC):
         ndarray, shape (J, J)
             Covariance of c, nats²; only differences of its entries have a meaning.
         """
-        inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
-        return covariance_of(two_way, optimum, *self.exact().information(), inflation)
+        return covariance_of(two_way, optimum, *self.exact().information(), two_way.inflation(restricted))
 
     def influences(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> Floats:  # noqa: ARG002
         """Return the influence of each row on c up to a constant where no row has an information, shape (I, J).
