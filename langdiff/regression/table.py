@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.signature import short_hash
-from langdiff.base.tolerances import ROUNDING_OF_SINGLES
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import ROUNDING_OF_SINGLES, Booleans, Floats, Integers
 from langdiff.errors import DataError, listing, warn
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components, weakly_joined

@@ -8,10 +8,8 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import softmax
 
-from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
-from langdiff.base.tolerances import ROUNDING_OF_SINGLES
-from langdiff.base.types import Floats, check_resamples
+from langdiff.base.types import ROUNDING_OF_SINGLES, Floats, check_resamples, generator
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
 from langdiff.regression.fitting.fixed import Fixed, Settings

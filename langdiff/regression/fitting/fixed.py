@@ -266,7 +266,16 @@ class Fixed(Fitting):
 
     def clusters(self, cluster: Integers) -> Clusters:
         """Return scores and information by cluster; see `Fitting.clusters`."""
-        return RowClusters(self._rows, cluster, self.design.basis)
+        return RowClusters(self._rows, cluster, self.design.basis, self._inverse)
+
+    @property
+    def _inverse(self) -> Floats | None:
+        """Inverse of the observed information on c, where the estimate has it."""
+        variant, covariance = self.settings.variant, self._found.covariance
+        if covariance is None or not variant.has_information or variant.common_variance:
+            return None
+        found: Floats = covariance / self.shared.inflation(self.settings.restricted)
+        return found if self.design.basis is None and np.isfinite(found).all() else None
 
     @property
     def by_columns(self) -> bool:
