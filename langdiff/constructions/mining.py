@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.io import as_path, read_lines, write_text
-from langdiff.base.seeds import generator
+from langdiff.base.types import generator
 from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_target, refuse_treebank, warn_of_words
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries

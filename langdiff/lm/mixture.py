@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.io import as_path
-from langdiff.base.tolerances import TOLERANCE_OF_SYMBOLS
-from langdiff.base.types import Floats
+from langdiff.base.types import TOLERANCE_OF_SYMBOLS, Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_model, write_checkpoint
 from langdiff.lm.language_model import Model

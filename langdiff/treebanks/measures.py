@@ -13,8 +13,7 @@ import pandas as pd
 from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.tolerances import ROUNDING
-from langdiff.base.types import check_choice
+from langdiff.base.types import ROUNDING, check_choice
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.conllu import Tree, TreeSource, read_trees, with_function_heads
 from langdiff.treebanks.treebank import file_name, refuse_equal_names

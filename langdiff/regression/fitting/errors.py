@@ -8,10 +8,8 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import softmax
 
-from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
-from langdiff.base.tolerances import ROUNDING_OF_SINGLES
-from langdiff.base.types import Floats, check_resamples
+from langdiff.base.types import ROUNDING_OF_SINGLES, Floats, check_resamples, generator
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.clustering import OneClustering
 from langdiff.regression.fitting.fixed import Fixed, Settings
@@ -342,10 +340,12 @@ def freedom_by_shares(sample: Sample) -> Floats:
     """
     fitting, first, most = sample.fitting, sample.design.first, sample.n_clusters - 1.0
     own = np.full(sample.observed.shape[1], most)
-    for code in sample.kinds if isinstance(fitting, Fixed) else ():
-        own = np.fmin(own, np.nan_to_num(freedom_of(fitting.unit_shares(code)), nan=1.0))
+    if isinstance(fitting, Fixed):
+        for code in sample.kinds:
+            own = np.fmin(own, np.nan_to_num(freedom_of(fitting.unit_shares(code)), nan=1.0))
     own = np.maximum(own[first], 1.0)
-    return np.minimum(own[:, None], own)
+    of_pairs: Floats = np.minimum(own[:, None], own)
+    return of_pairs
 
 
 def freedom_of_units(sample: Sample, clusters: Clusters) -> Floats:

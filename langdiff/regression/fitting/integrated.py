@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
 
-from langdiff.base.numbers import exact_numbers
-from langdiff.base.seeds import generator
+from langdiff.base.cells import exact_numbers
 from langdiff.base.signature import short_hash
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, generator
 from langdiff.errors import ConfigError, listing, option, words
 from langdiff.regression.design import Design, columns_of_formula, labels_of
 from langdiff.regression.fitting.errors import Bootstrap

@@ -22,8 +22,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from langdiff.base.tolerances import CELLS_AT_A_TIME
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import CELLS_AT_A_TIME, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.likelihood import RowInformation, Rows
 from langdiff.regression.kernel.two_way import add_products, blocks_of, whole

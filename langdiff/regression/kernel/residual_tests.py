@@ -23,8 +23,7 @@ from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers, generator
 from langdiff.regression.kernel.clusters import sums_by_cluster
 from langdiff.regression.kernel.two_way import add_products, blocks_of, whole
 

@@ -20,8 +20,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
-from langdiff.base.tolerances import CELLS_AT_A_TIME, TOLERANCE_OF_ROOTS
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import CELLS_AT_A_TIME, TOLERANCE_OF_ROOTS, Booleans, Floats, Integers
 from langdiff.errors import DataError
 
 WIDE = 2000  # editions above which no matrix of editions × editions is made

@@ -18,8 +18,7 @@ from scipy.interpolate import RectBivariateSpline
 from scipy.special import expit, ndtri
 
 from langdiff.base.signature import name_of_number
-from langdiff.base.tolerances import CELLS_WITH_DENSITIES, TOLERANCE
-from langdiff.base.types import Booleans, Floats
+from langdiff.base.types import CELLS_WITH_DENSITIES, TOLERANCE, Booleans, Floats
 from langdiff.errors import ConfigError, option, words
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, Cells, NormalCells, SecondDerivatives
 from langdiff.regression.kernel.likelihood import mu_at_mean

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
-from langdiff.base.tolerances import TOLERANCE
-from langdiff.base.types import Floats
+from langdiff.base.types import TOLERANCE, Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, second_order
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
