@@ -7,8 +7,9 @@ import pytest
 from pydantic import Field
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.run import read_experiment, read_run, run_experiment, verify_run
+from langdiff.run import read_run, run_experiment, verify_run
 from langdiff.run.analysis import Analysis
+from langdiff.run.experiment_file import read_experiment
 from langdiff.run.settings import SECTIONS, Section, section
 
 EXPERIMENT = """

@@ -5,7 +5,8 @@ import torch
 
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError
-from langdiff.run import Experiment, read_experiment, read_run, run_experiment, runner
+from langdiff.run import Experiment, read_run, run_experiment, runner
+from langdiff.run.experiment_file import read_experiment
 from langdiff.run.upkeep import clean_run, read_status, verify_run
 
 HEAD = 'name = "x"\n'

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from langdiff.base.seeds import generator, torch_generator
+from langdiff.base.types import generator
 from langdiff.errors import TrainingError
-from langdiff.lm.device import single_precision
+from langdiff.lm.device import single_precision, torch_generator
 from langdiff.lm.language_model import Epoch, Report
 from langdiff.lm.lstm.batches import STRETCH, WINDOW, Batch, Text, cut, draw_segments, lay_out, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures

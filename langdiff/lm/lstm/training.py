@@ -14,7 +14,7 @@ import pandas as pd
 
 from langdiff.base.io import write_text
 from langdiff.base.progress import progress_bar
-from langdiff.base.seeds import seed_number
+from langdiff.base.types import seed_number
 from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, OutputError, warn
 from langdiff.lm.automatic import Automatic, chosen_for, size_of
 from langdiff.lm.checkpoint import Checkpoint, remove_states, write_checkpoint

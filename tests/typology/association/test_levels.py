@@ -12,7 +12,7 @@ from scipy import optimize, stats
 
 from langdiff.errors import ConfigError
 from langdiff.typology import correlate, read_glottolog, regress
-from langdiff.typology.association.levels import compare_levels, expanded
+from langdiff.typology.association.comparison import compare_levels, expanded
 from langdiff.typology.association.related import fit_related, related_slope
 from langdiff.typology.association.variance import restricted_log_likelihood
 
