@@ -17,8 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import chdtrc, chdtri, fdtrc, fdtri, stdtr, stdtrit
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, generator
 
 FEW = 10.0  # degrees of freedom below which units are few: the only such threshold
 ENOUGH = 50  # units whose covariance simultaneous inference draws from

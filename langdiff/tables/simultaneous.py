@@ -17,9 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import stdtr, stdtrit
 
-from langdiff.base.seeds import generator
-from langdiff.base.tolerances import ROUNDING
-from langdiff.base.types import Booleans, Floats
+from langdiff.base.types import ROUNDING, Booleans, Floats, generator
 
 MOST_DRAWS, FEWEST_DRAWS = 20_000, 4_000
 MOST_VALUES = 5e7  # statistics drawn for a family, above which there are fewer draws

@@ -11,8 +11,7 @@ import pandas as pd
 
 from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result
-from langdiff.base.tolerances import ROUNDING
-from langdiff.base.types import Floats
+from langdiff.base.types import ROUNDING, Floats
 from langdiff.errors import ConfigError, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
 from langdiff.tables.contrasts import Scale

@@ -9,8 +9,7 @@ from scipy.interpolate import make_interp_spline
 from scipy.special import expit, logit, xlogy
 from scipy.stats import beta, binom, chi2, false_discovery_control
 
-from langdiff.base.tolerances import ROUNDING_OF_SINGLES
-from langdiff.base.types import Booleans, Floats
+from langdiff.base.types import ROUNDING_OF_SINGLES, Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.outcomes import nested
 from langdiff.regression.outcomes.evaluation import Point, make_nest

@@ -18,8 +18,7 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 from scipy.special import expit, xlogy
 
-from langdiff.base.tolerances import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROOTS
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROOTS, Booleans, Floats, Integers
 from langdiff.errors import DataError, SolverError, listing, option, warn
 from langdiff.regression.kernel.clusters import RowClusters, adjusted_influences
 from langdiff.regression.kernel.likelihood import RowInformation, Rows

@@ -34,8 +34,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from langdiff.base.tolerances import CELLS_OF_WINDOWS
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import CELLS_OF_WINDOWS, Booleans, Floats, Integers
 from langdiff.regression.kernel.integrated.unequal_rows import Block, Rows, from_diagonals
 from langdiff.regression.kernel.two_way import TwoWay, add_products, whole
 
