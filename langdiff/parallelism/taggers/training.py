@@ -136,7 +136,7 @@ def train_tagger(
     seed : int or numpy.random.Generator
         Seed of weights, orders of sections, replaced words and dropout.
     vectors : str or Path, optional
-        File of word2vec, for ``embedding="word2vec"``; see `read_word_vectors`.
+        File of word2vec, for ``embedding="word2vec"``, in its text or binary form.
     bert : str or Path, optional
         Folder of a BERT, for ``embedding="bert"``.
     lemmatizer : str or callable
