@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -259,7 +259,7 @@ def read_multitext(
     else:
         formats = known_formats()
         found = guess_format(path, list(formats.values())) if format == "auto" else formats[format]
-    given = {
+    given: dict[str, Any] = {
         "ranges": ranges,
         "markers": markers,
         "vref": vref,
@@ -276,14 +276,9 @@ def read_multitext(
         nfc=nfc,
         decode_errors=decode_errors,
         on_error=on_error,
-        ranges="missing" if ranges is None else ranges,
-        markers=dict(markers or {}),
-        vref=vref,
-        original_language=original_language,
-        columns=columns,
-        split=split,
         progress=progress,
         trust=trust,
+        **given | {"ranges": "missing" if ranges is None else ranges, "markers": dict(markers or {})},
     )
     return reading.faults.applied(found.catalogue(reading))
 
