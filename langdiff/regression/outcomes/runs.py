@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import bdtr
 
-from langdiff.base.grids import signed
+from langdiff.base.grids import Cell, Column, Grid, Line, Shown, signed
 from langdiff.base.result import Result
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffError, LangdiffWarning, listing, option, warn
@@ -69,20 +69,24 @@ class RunComparison(Result):
         """
         return self.frame.copy()
 
-    def _table(self) -> pd.DataFrame:
-        frame, shown = self.frame, pd.DataFrame({"language": self.frame["language"]})
-        if frame["system"].nunique() > 1:
-            shown.insert(0, "system", frame["system"])
-        shown["items"] = frame["items"].map("{:,}".format)
-        gain, told = self._gain, self._told
-        for name in ("old", "new"):
-            shown[name] = frame[name].map(f"{{:.{3 if gain == 'points' else self._digits}f}}".format)
-        shown[gain] = [f"{told(a)} ± {told(b)[1:]}" for a, b in zip(frame[gain], frame["std_error"], strict=True)]
-        shown["interval"] = [f"{told(a)} to {told(b)}" for a, b in zip(frame["low"], frame["high"], strict=True)]
-        for name in ("p", "p_adjusted"):
-            shown[name.removeprefix("p_")] = frame[name].map(lambda p: "" if np.isnan(p) else f"{p:.2g}")
-        shown["+/-"] = [f"{a}/{b}" for a, b in zip(frame["gained"], frame["lost"], strict=True)]
-        return shown.set_index(str(shown.columns[0]))
+    def tables(self) -> list[Shown]:
+        """Return the gains by language, of each system."""
+        gain, told, lines = self._gain, self._told, []
+        digits = 3 if gain == "points" else self._digits
+        for system, rows in self.frame.groupby("system", sort=False):
+            lines += [Line("group", str(system))] if self.frame["system"].nunique() > 1 else []
+            for _, row in rows.iterrows():
+                texts = [f"{row['items']:,}", *(f"{row[run]:.{digits}f}" for run in ("old", "new"))]
+                after = [f"{told(row['low'])} to {told(row['high'])}"]
+                after += ["" if np.isnan(row[p]) else f"{row[p]:.2g}" for p in ("p", "p_adjusted")]
+                after.append(f"{row['gained']}/{row['lost']}")
+                change = Cell(told(row[gain]), told(row["std_error"])[1:])
+                lines.append(Line("row", str(row["language"]), (*map(Cell, texts), change, *map(Cell, after))))
+        heads = ["items", "old", "new", gain, "interval", "p", "adjusted", "+/-"]
+        columns = [Column("", head, apart=head in heads[5:]) for head in heads]
+        caption = "Gains of the new run ± standard error; p adjusted for all languages; items gained and lost"
+        units = dict.fromkeys(effects.words for effects in self.effects.values())
+        return [Shown(Grid(columns, lines, "language"), "gains", caption, (*units, *self.notes))]
 
     @property
     def _gain(self) -> str:
@@ -95,10 +99,6 @@ class RunComparison(Result):
     def _told(self, value: float) -> str:
         """Return a gain with its sign."""
         return signed(value, self._digits)
-
-    def _notes(self) -> "list[str]":
-        units = dict.fromkeys(effects.words for effects in self.effects.values())
-        return [*units, *self.notes]
 
     def _lines(self) -> Iterator[str]:
         several = self.frame["system"].nunique() > 1
