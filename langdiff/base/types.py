@@ -31,6 +31,7 @@ Change = Literal[
     "scramble", "decompose", "no-spaces", "no-vowels",
 ]  # fmt: skip  # of texts, see langdiff.corpora.perturb
 Reordering = Literal["forms", "head-final", "head-initial", "random-grammar", "lemmas"]  # of words of trees
+MEAN = "mean"  # reference of parity that stands for all editions
 WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts that do not belong where they stand
 
 
