@@ -24,8 +24,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import langdiff as ld
-from langdiff.treebanks import ShapeCounts, SimilaritySettings, perturbation_curve
+from langdiff.treebanks import SimilaritySettings, perturbation_curve
 from langdiff.treebanks.conllu import Tree, read_trees
+from langdiff.treebanks.measures import ShapeCounts
 from langdiff.treebanks.perturbation import perturb
 
 ENGLISH = ("en_ewt", "en_gum", "en_lines", "en_partut")

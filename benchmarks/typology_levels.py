@@ -12,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from langdiff.typology import read_glottolog
-from langdiff.typology.association.levels import compare_levels, kept_levels
+from langdiff.typology.association.comparison import compare_levels, kept_levels
 from langdiff.typology.association.relatives import exponential_kernel, great_circle
 
 

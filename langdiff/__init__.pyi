@@ -58,7 +58,6 @@ from .regression.curves.curve import DifficultyCurve as DifficultyCurve
 from .regression.explanation import Explanation as Explanation
 from .regression.explanation import explain as explain
 from .regression.fitting.errors import Bootstrap as Bootstrap
-from .regression.fitting.errors import Jackknife as Jackknife
 from .regression.fitting.errors import Sandwich as Sandwich
 from .regression.fitting.fit import fit as fit
 from .regression.fitting.integrated import Random as Random

@@ -10,7 +10,7 @@ import pytest
 NAMES = """
 langdiff:
     Bootstrap Contrast CrossMutualInformation DifficultyCurve DifficultyFit DifficultyShares Drawn Effects
-    EditionSpread Explanation Folds HuggingFaceLM ItemFaults Jackknife Logs Multitext OutcomeFit OutcomePriors
+    EditionSpread Explanation Folds HuggingFaceLM ItemFaults Logs Multitext OutcomeFit OutcomePriors
     OutcomeSimulation
     Outcomes Pairs Parity Parts Provenance Random Recipe Result RunComparison Sandwich Scoring Selection Simulation
     Surprisals
@@ -29,7 +29,7 @@ langdiff:
 langdiff.constructions:
     Agreement AttachmentScores CheckedClaims ConstructionScores GoldTargets Parses Rules check_claims compare_annotators
     constructed_gold default_rules evaluate evaluate_attachment mine_candidates mined_counts mined_gold
-    read_gold read_parses read_queries read_rules read_vetted study_outputs
+    read_gold read_parses read_rules read_vetted study_outputs
 langdiff.corpora:
     Alignment Automaton CostepStatistics Format FormatText Reading SyntheticLanguage SyntheticMultitext check_alignment
     corpus_sizes costep_statistics detokenize edition_marks fetch native_share perturb read_frame read_multitext
@@ -51,9 +51,9 @@ langdiff.experiments:
     translationese_by_model write_origins
 langdiff.lm:
     merge_shards score_shard
-    Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Mixture Model RECIPES Recipe Scoring SurprisalModel
-    TrainingPlan compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
-    read_model read_models read_training read_training_logs score_multitext TrainingBits
+    Compute HuggingFaceLM KneserNeyRecipe LanguageModelRecipe Model RECIPES Recipe Scoring SurprisalModel
+    compare_with_baselines compute_surprisals fit_mixture lzma_bits measure_baselines ppmd_bits
+    read_models read_training read_training_logs score_multitext TrainingBits
     surprisals_of token_scores train_kneser_ney train_language_model
 langdiff.parallelism:
     AnnotatorAgreement Document DocumentSplit Parallelism ParallelismErrors ParallelismScores
@@ -61,7 +61,7 @@ langdiff.parallelism:
     TaggingScheme annotator_agreement classify_errors compare_treatments
     make_document nesting parallelism_statistics passage_html passage_text
     published_settings read_error_labels read_parallelisms read_parts read_settings
-    read_word_vectors score_parallelisms search_taggers
+    score_parallelisms search_taggers
     split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
 langdiff.parity:
     CrossMutualInformation Parity measure_parity xmi
@@ -81,19 +81,19 @@ langdiff.plots:
     plot_within_languages plot_wright_map
 langdiff.regression:
     Asymptotes Blunders Bootstrap Cauchy CrossValidation DifficultyCurve DifficultyFit Errors
-    FoldComparison Generalizability Information Jackknife Laplace LogNormal Normal Optimizer Priors
+    FoldComparison Generalizability Laplace Optimizer Priors
     Random Sampler Sandwich ShortForm Simulation Underserved Variant approximate compare compare_folds
     compare_totals cross_validate diagnose fit fit_curve flag_outliers generalizability
     CellTerms ItemPlan Likelihood Number Plan plan plan_items
     held_out_log_likelihood posterior_table sample short_form simulate
     standardized_residuals
 langdiff.run:
-    Analysis Experiment Section read_experiment read_run run_experiment section
+    Analysis Experiment Section read_run run_experiment section
     verify verify_run
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds
 langdiff.treebanks:
-    PerturbationCurve ShapeCounts SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile
+    PerturbationCurve SimilaritySettings TreebankComparison TreebankMeasures TreebankProfile
     compare_treebanks dependency_length head_pos_entropy measure_treebanks perturbation_curve
     read_treebank reorder score_trees
 langdiff.typology:

@@ -86,13 +86,13 @@ def paragraph() -> str:
     each = ld.difficulty_shares(tables(representative=True))
     typical = 100 * np.expm1(ld.edition_spread().rms)
     return (
-        f"{BEGINNING}into one language typically differ by {typical:.1f} %; two corpora of news agree better "
+        f"{BEGINNING}into one language typically differ by {typical:.1f} %. Two corpora of news agree better "
         f"({number(texts.loc[NEWS])}) on which languages are hard than two translators of one book "
         f"({number(texts.iloc[0, 0])}). Of the variance among New Testaments {language} is the language's in other "
         f"corpora too, {edition} the edition's ({of_all[0]} and {of_all[1]} with pointed, annotated and paraphrased "
-        f"ones). In FLORES-200, 5 MB against 1 GB of training text make {size}, the learner {learner}. Three corpora "
-        f"tell {100 * each.pairs_expected():.0f} % of pairs of languages apart; half would need "
-        f"{each.corpora_needed(0.5)}."
+        f"ones). In FLORES-200, 5 MB against 1 GB of training text account for {size}, the learner for {learner}. "
+        f"Three corpora distinguish {100 * each.pairs_expected():.0f} % of pairs of languages; half would take "
+        f"{each.corpora_needed(0.5)} corpora."
     )
 
 

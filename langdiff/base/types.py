@@ -1,9 +1,11 @@
-"""Common types: arrays, and the allowed values of formats and options."""
+"""Arguments that many functions have: types, allowed values, seeds; and what counts as rounding, with reasons."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from importlib import import_module
 from numbers import Integral
+from random import Random
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from langdiff.errors import ConfigError, MissingExtraError, option
@@ -31,7 +33,6 @@ Change = Literal[
     "scramble", "decompose", "no-spaces", "no-vowels",
 ]  # fmt: skip  # of texts, see langdiff.corpora.perturb
 Reordering = Literal["forms", "head-final", "head-initial", "random-grammar", "lemmas"]  # of words of trees
-MEAN = "mean"  # reference of parity that stands for all editions
 WhenOutOfStep = Literal["warn", "leave-out", "off"]  # what becomes of texts that do not belong where they stand
 
 
@@ -100,3 +101,95 @@ def check_resamples(name: str, given: object, *, or_none: bool = False) -> None:
     if not whole or not (given >= FEWEST_RESAMPLES or (or_none and given == 0)):  # type: ignore[operator]
         least = f"{'0 or ' * or_none}at least {FEWEST_RESAMPLES}"
         raise ConfigError(f"{option(name, given)}: give a whole number, {least}: fewer samples are too coarse.")
+
+
+NUMBERS = 2**32  # of seeds that can be drawn from a generator
+
+
+def generator(seed: object, drawn: str = "") -> "np.random.Generator":
+    """Return a random generator made from a seed, or the generator given.
+
+    Examples
+    --------
+    >>> int(generator(7).integers(100))
+    94
+    >>> generator(None, "bootstrap samples")
+    Traceback (most recent call last):
+    langdiff.errors.ConfigError: seed must be a whole number from 0 up or a numpy Generator, so that the result can be \
+repeated (bootstrap samples are drawn at random); got None.
+    """
+    import numpy as np
+
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or int(seed) < 0:
+        why = f" ({drawn} are drawn at random)" if drawn else ""
+        raise ConfigError(
+            "seed must be a whole number from 0 up or a numpy Generator, so that the result can be repeated"
+            f"{why}; got {seed!r}."
+        )
+    return np.random.default_rng(int(seed))
+
+
+def seed_number(seed: object, drawn: str = "") -> int:
+    """Return a seed as a number, for results stored under it; drawn from the generator if one is given.
+
+    Examples
+    --------
+    >>> seed_number(7), seed_number(generator(7))
+    (7, 4058335883)
+    """
+    rng = generator(seed, drawn)
+    return int(rng.integers(NUMBERS)) if rng is seed else int(seed)  # type: ignore[call-overload]
+
+
+def seed_numbers(seed: object, count: int) -> list[int]:
+    """Return several seeds derived from one; the first do not depend on their number.
+
+    Examples
+    --------
+    >>> seed_numbers(7, 3)[:2] == seed_numbers(7, 2)
+    True
+    """
+    import numpy as np
+
+    numbers: list[int] = np.random.SeedSequence(seed_number(seed)).generate_state(count).tolist()
+    return numbers
+
+
+def keyed_random(seed: int, kind: str, *key: str) -> Random:
+    """Return a generator that depends only on a seed, a kind and a key, by a hash of the three.
+
+    Examples
+    --------
+    >>> keyed_random(0, "shuffle", "eng").random() == keyed_random(0, "shuffle", "eng").random()
+    True
+    """
+    digest = blake2b(repr((seed, kind, *key)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return Random(int.from_bytes(digest, "big"))  # noqa: S311  # NumPy's take three times as long to seed
+
+
+# differences that rounding alone makes
+ROUNDING = 1e-12  # of numbers near 1 that few operations made: shares, probabilities, entropies, variances that cancel
+ROUNDING_OF_MEANS = 1e-15  # of a number: what is left of a constant column without its mean
+ROUNDING_OF_LIKELIHOODS = 1e-13  # relative, of a log-likelihood
+ROUNDING_OF_EIGENVALUES = 1e-10  # share of the largest eigenvalue of a matrix, below which one is 0
+ROUNDING_OF_SUMS = 1e-9  # of sums over rows or states; a cost on the edge of two bins belongs to the upper
+ROUNDING_OF_INTEGRALS = 1e-7  # of a log-likelihood that is integrated over a grid
+ROUNDING_OF_SINGLES = 1e-6  # nats: single precision of bits, figures of twelve digits, profiles and degrees of freedom
+
+# where a search ends
+TOLERANCE = 1e-4  # every parameter within about 1e-4 of its standard error
+TOLERANCE_OF_ROOTS = 1e-12  # of ln λ, and of a Newton step of one convex problem
+TOLERANCE_OF_STEPS = 1e-8  # a Newton step, in standard errors
+TOLERANCE_OF_ROWS = 1e-13  # gain of log-likelihood over the number of rows, at which a search ends after that step
+TOLERANCE_OF_SYMBOLS = 1e-9  # bits per symbol by which a step of EM must improve
+
+# cells of a table that are computed at a time
+CELLS_AT_A_TIME = 2**18  # 2 MB of numbers, which stay in the processor's cache
+CELLS_WITH_TEMPORARIES = 2**15  # so that several temporaries stay in the cache, too
+CELLS_WITH_NODES = 2**16  # each row brings nodes of quadrature
+CELLS_OF_WINDOWS = 2**16  # bins of sizes, and windows around a kink
+CELLS_WITH_DENSITIES = 2**12  # bounds the memory of a density, which needs hundreds of nodes per cell
+CELLS_OF_PRODUCTS = 2**20  # products of pairs of rows
+LEAST_EXPONENT = 1 / 3  # of the fall of noise with the size of treebanks; below, a plan would be a guess

@@ -25,7 +25,6 @@ from langdiff.cli.help import PLUGINS, Group, print_list
 from langdiff.cli.languages import app as languages
 from langdiff.cli.outcomes import answers, logs, outcomes
 from langdiff.cli.parallelism import parallelism
-from langdiff.cli.predictors import app as predictors
 from langdiff.cli.runs import app as runs
 from langdiff.cli.tables import app as tables
 from langdiff.cli.training import app as training
@@ -107,7 +106,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (runs, texts, training, logs, difficulties, answers, tables, predictors, languages):
+for part in (runs, texts, training, logs, difficulties, answers, tables, languages):
     app.add_typer(part)  # has no name: its commands are those of the whole
 for group in (corpora, outcomes, treebanks, constructions, discourse, parallelism):
     app.add_typer(group, cls=Group, rich_help_panel=group.rich_help_panel)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from langdiff.base.types import AnyFormat, Change, WhenOutOfStep
+from langdiff.base.types import AnyFormat, WhenOutOfStep
 from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command, load
 from langdiff.cli.options import Corpus, existing, new_folder
 from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_tables, save_picture
@@ -126,41 +126,6 @@ def check(
 
 
 @Command(
-    corpora,
-    "langdiff.corpora.perturb",
-    reads={"multitext": Corpus},
-    kinds={"kinds": list[Change]},
-    without=("unit", "window", "keep_base"),
-    only={"kinds shuffle-local|shuffle-by-length|shuffle|scramble": ("seed",)},
-)
-def perturb(
-    call: Call,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", callback=new_folder, help="Directory for the texts, one file per edition.")
-    ],
-    tokenize: Annotated[bool, typer.Option("--tokenize/--as-is")] = False,
-) -> None:
-    """Write texts changed in one exact way, such as reversed or shuffled, and the same texts as they are.
-
-    Example: langdiff corpora perturb ntrex/ --kind reverse --kind shuffle --out perturbed
-    """
-    from langdiff.corpora import tokenize as separate
-    from langdiff.corpora import write_multitext
-    from langdiff.corpora.formats.bible import are_verse_ids
-
-    multitext = call.read("multitext")
-    changed = call(multitext=multitext.map_text(separate) if tokenize else multitext)
-    format: AnyFormat = "pbc" if are_verse_ids(changed.intents) else "moses"
-    write_multitext(changed, out, format=format)
-    how = f"--format {format}{' and --as-is' * tokenize}"
-    typer.echo(f"{changed!r}\nTexts: {out}, to be read with {how}", err=True)
-    if "decompose" in changed.edition_info["perturbation"].tolist():
-        typer.echo(
-            "Commands compose what decompose took apart; in Python read_multitext(…, nfc=False) does not.", err=True
-        )
-
-
-@Command(
     app,
     "langdiff.select",
     reads={"multitext": Corpus},
@@ -234,7 +199,7 @@ def plot(
             callback=existing,
         ),
     ] = None,
-    kind: Literal["forest", "ranks"] | None = None,
+    kind: Annotated[Literal["forest", "ranks"] | None, typer.Option(help="Kind of picture of a result.")] = None,
     *,
     call: Call,
 ) -> None:

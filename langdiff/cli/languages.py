@@ -96,7 +96,7 @@ def read_difficulties(path: Path) -> "DifficultyFit | pd.DataFrame":
     import pandas as pd
 
     import langdiff as ld
-    from langdiff.base.numbers import exact_numbers
+    from langdiff.base.cells import exact_numbers
 
     if path.suffix == ".json":
         fit: DifficultyFit = ld.read(path, ld.regression.DifficultyFit)

@@ -375,8 +375,8 @@ def read_attributes(path: Path, *, numbers: bool = True, distinct: bool = False)
     """
     import pandas as pd
 
+    from langdiff.base.cells import exact_numbers
     from langdiff.base.io import read_table
-    from langdiff.base.numbers import exact_numbers
 
     header, rows = read_table(path, "\t" if path.suffix == ".tsv" else ",")
     frame = pd.DataFrame([row for _, row in rows], columns=header, dtype=object).replace("", None)
@@ -407,8 +407,8 @@ def read_frame(path: Path, categorical: Sequence[str] = (), *, of_predictors: bo
     """
     import pandas as pd
 
+    from langdiff.base.cells import exact_numbers
     from langdiff.base.io import read_table
-    from langdiff.base.numbers import exact_numbers
 
     header, rows = read_table(path, "\t" if path.suffix in (".tsv", ".tab") else ",")
     if len(header) < 2:

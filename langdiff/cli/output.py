@@ -143,7 +143,7 @@ def shown_frame(frame: "pd.DataFrame", title: str, formats: "Mapping[str, str] |
 def _shown(value: Any, template: str) -> str:
     import pandas as pd
 
-    from langdiff.base.numbers import in_format
+    from langdiff.base.cells import in_format
 
     return MISSING if value is None or pd.isna(value) else in_format(value, template)
 

@@ -1,4 +1,4 @@
-"""Rhetorical parallelism: statistics, splits, ranks, pictures, scores, agreement of annotators, taggers."""
+"""Rhetorical parallelism: statistics, splits, ranks, scores, agreement of annotators, taggers."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 parallelism = typer.Typer(
     name="parallelism",
-    help="Measure, split, show and detect rhetorical parallelism.",
+    help="Measure, split and detect rhetorical parallelism.",
     no_args_is_help=True,
     rich_help_panel="Other data",
     short_help="Measure and detect rhetorical parallelism.",
@@ -113,46 +113,6 @@ def ranks(
         echo(result.summary())
     else:
         print_frame(frame, "Pairs of treatments (Nemenyi)", FORMATS | {"difference": "{:.3f}"}, as_json)
-
-
-@Command(parallelism, READ, name="show", without=("source", "predicted"))
-def show_passage(
-    call: Call,
-    document: Annotated[Path, typer.Argument(help="File of an annotated document.", callback=existing)],
-    other: Annotated[
-        Path | None, typer.Argument(help="File of another annotation of it, such as a prediction.", callback=existing)
-    ] = None,
-    section: Annotated[str | None, typer.Option(help="Name of the section; by default the whole document.")] = None,
-    cases: Annotated[
-        Path | None,
-        typer.Option(
-            help="Kinds of errors to write below, as `score --table cases --json` prints them.", callback=existing
-        ),
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Page (.html) to write, in place of text.")] = None,
-) -> None:
-    """Show a passage with its branches in brackets, or in coloured boxes; of two annotations one above the other.
-
-    Example: langdiff parallelism show gold/18.xml tagger/18.xml --section 1 --out passage.html
-    """
-    from langdiff import parallelism
-    from langdiff.base.io import write_text
-
-    if out is not None and out.suffix not in (".html", ".htm"):
-        raise ConfigError(f"{out}: a passage is written as .html; leave --out out for text.")
-    paths = [document] if other is None else [document, other]
-    if folders := [path for path in paths if path.is_dir()]:
-        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one document.")
-    if cases is not None and other is None:
-        raise ConfigError("--cases is for two annotations; give the file of the other one, too.")
-    read = [next(iter(call(source=path, predicted=place > 0).values())) for place, path in enumerate(paths)]
-    sides = dict(zip(("gold", "predicted"), read, strict=False))
-    labels = None if cases is None else parallelism.read_error_labels(cases, sides)
-    if out is None:
-        typer.echo(parallelism.passage_text(sides, section=section, labels=labels))
-        return
-    write_text(out, parallelism.passage_html(sides, section=section, labels=labels))
-    typer.echo(f"Passage: {out}", err=True)
 
 
 def _shares(given: list[str] | None) -> dict[str, float] | None:
@@ -334,7 +294,7 @@ def predict(
     format: Literal["brat", "text-xml", "word-xml", "essay-xml", "tsv"] = "word-xml",
     as_json: Json = False,
 ) -> None:
-    """Find parallelisms in documents and write them, for parallelism score and parallelism show.
+    """Find parallelisms in documents and write them, for parallelism score.
 
     Example: langdiff parallelism predict tagger sermons/ --out predicted
     """

@@ -73,7 +73,7 @@ def run(
 
     Example: langdiff run examples/bible-new-testament.toml
     """
-    from langdiff.run import read_experiment
+    from langdiff.run.experiment_file import read_experiment
 
     settings = read_experiment(experiment, remote=remote)
     from langdiff.run.runner import run_shard  # slow to import, and the file may be none

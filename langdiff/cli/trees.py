@@ -1,4 +1,4 @@
-"""Of trees: measures and similarity of dependency treebanks, parsing, evaluation and pictures of discourse trees."""
+"""Of trees: measures and similarity of dependency treebanks, parsing, evaluation of discourse trees."""
 
 import math
 from functools import partial
@@ -18,7 +18,7 @@ from langdiff.cli.options import (
     new_folder,
     split_name,
 )
-from langdiff.cli.output import Json, check_picture_name, echo, print_frame, print_json, save_picture
+from langdiff.cli.output import Json, echo, print_frame, print_json, save_picture
 from langdiff.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ treebanks = typer.Typer(
 )
 discourse = typer.Typer(
     name="discourse",
-    help="Evaluate, convert and draw discourse trees.",
+    help="Evaluate and convert discourse trees.",
     no_args_is_help=True,
     rich_help_panel="Other data",
 )
@@ -87,11 +87,10 @@ def compare(
 
     Example: langdiff treebanks compare web=en_ewt.conllu.gz news=en_pud.conllu.gz --equalize tokens --out maps
     """
-    import langdiff as ld
-
+    read = load("langdiff.read_treebank")
     reading = {name: call.given[name] for name in ("strict", "punctuation")} | {"trust": call.given["trust"] or ()}
-    banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
-    result = ld.compare_treebanks(banks, **call.arguments("strict", "trust"))
+    banks = [read(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
+    result = load(call.command.function)(banks, **call.arguments("strict", "trust"))
     if out is not None:
         _write(result, out)
         typer.echo(f"Tables and pictures: {out}", err=True)
@@ -158,9 +157,9 @@ def parse(
 
     Example: langdiff treebanks parse bible/ --udpipe deu=german-gsd.udpipe --udpipe fin=finnish-tdt.udpipe --out parsed
     """
-    from langdiff.treebanks.udpipe import parse_multitext
-
-    table = parse_multitext(corpus.open(), named_files(model, "--udpipe", "model", "deu=german-gsd.udpipe"), out)
+    table = load("langdiff.treebanks.udpipe.parse_multitext")(
+        corpus.open(), named_files(model, "--udpipe", "model", "deu=german-gsd.udpipe"), out
+    )
     print_frame(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"}, as_json)
 
 
@@ -274,60 +273,6 @@ def convert(
     binary = {name: binarize(tree, binarization) for name, tree in found.items()}
     paths = write_discourse(binary, out, format=to)
     typer.echo(f"{len(paths):,} tree(s): {out}", err=True)
-
-
-@Command(
-    discourse,
-    "langdiff.discourse.read_discourse",
-    name="show",
-    without=("source", "on_error"),
-    only={"without out": ("as_json",)},
-)
-def show_tree(
-    call: Call,
-    tree: Annotated[Path, typer.Argument(help="File of a tree.", callback=existing)],
-    other: Annotated[
-        Path | None, typer.Argument(help="File of another tree of the same document.", callback=existing)
-    ] = None,
-    view: Annotated[
-        Literal["marcu", "binary", "attachments"],
-        typer.Option(help="The tree as it is, made binary to the right, or (of one tree) its attachment decisions."),
-    ] = "marcu",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Picture (.svg, .png, .pdf).")] = None,
-    as_json: Json = False,
-) -> None:
-    """Print a tree as an outline, or draw it; of two trees, print or draw where they differ.
-
-    Example: langdiff discourse show gold/rain.dis parser/rain.dis --out rain.svg
-    """
-    import pandas as pd
-
-    from langdiff.discourse import Attachment, attachments_of, binarize, compare_trees
-
-    check_picture_name(out)
-    if other is not None and view == "attachments":
-        raise ConfigError("two trees are compared node by node, not by attachments; choose --view binary or marcu.")
-    paths = [tree] if other is None else [tree, other]
-    if folders := [path for path in paths if path.is_dir()]:
-        raise ConfigError(f"{folders[0]} is a folder; show takes the file of one tree.")
-    one, *more = (next(iter(call(source=path).values())) for path in paths)
-    if view != "marcu" and (more or out is None):
-        one, *more = (binarize(each) for each in (one, *more))
-    compared = compare_trees(one, *more) if more else None
-    if out is not None:
-        save_picture(lambda: one.plot(view) if compared is None else compared.plot(), out)
-        typer.echo(f"Picture: {out}", err=True)
-        return
-    if view == "attachments":
-        decisions = attachments_of(one)
-        if as_json:
-            print_json(pd.DataFrame(decisions, columns=Attachment._fields))
-        for decision in () if as_json else decisions:
-            typer.echo(" ".join(map(str, decision)))
-    elif as_json:
-        print_json((one if compared is None else compared).to_frame().reset_index())
-    else:
-        echo((one if compared is None else compared).summary())
 
 
 def _classes(given: str | None) -> "Classes":

@@ -15,7 +15,6 @@ from .mining import mine_candidates as mine_candidates
 from .mining import read_vetted as read_vetted
 from .parses import Parses as Parses
 from .parses import read_parses as read_parses
-from .queries import read_queries as read_queries
 from .rules import Rules as Rules
 from .rules import default_rules as default_rules
 from .rules import read_rules as read_rules

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.io import as_path, read_lines, write_text
-from langdiff.base.seeds import generator
+from langdiff.base.types import generator
 from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_target, refuse_treebank, warn_of_words
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries
@@ -149,7 +149,12 @@ def mine_candidates(
     phenomena : sequence of str, optional
         Codes of phenomena; by default all ten.
     queries : str or Path, optional
-        File of queries, see `read_queries`; by default those for English Universal Dependencies.
+        TOML file: for each code of a phenomenon one or several tables with ``pattern``, ``without`` and ``targets``;
+        by default that for English Universal Dependencies which is shipped with the package. Conditions are
+        ``V[upos=VERB, lemma!=be|have]`` (columns or features, regular expressions; case does not matter in forms and
+        lemmas), ``V -[obj]-> O`` (basic tree), ``V =[nsubj.*]=> S`` (enhanced graph), ``V >> X`` (V is above X in the
+        tree), ``A < B`` (before) and ``A << B`` (just before). In targets ``V{aux|cop}`` is V or any child of these
+        relations; ``V+P``, ``V|A`` and ``*`` are written as in gold files.
 
     Returns
     -------

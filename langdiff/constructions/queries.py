@@ -133,33 +133,7 @@ class Query:
 
 
 def read_queries(path: str | Path | None = None) -> tuple[Query, ...]:
-    """Read queries for candidates of phenomena.
-
-    Parameters
-    ----------
-    path : str or Path, optional
-        TOML file: for each code of a phenomenon one or several tables with ``pattern``, ``without`` and ``targets``;
-        by default that for English Universal Dependencies which is shipped with the package. Conditions are
-        ``V[upos=VERB, lemma!=be|have]`` (columns or features, regular expressions; case does not matter in forms and
-        lemmas), ``V -[obj]-> O`` (basic tree), ``V =[nsubj.*]=> S`` (enhanced graph), ``V >> X`` (V is above X in the
-        tree), ``A < B`` (before) and ``A << B`` (just before). In targets ``V{aux|cop}`` is V or any child of these
-        relations; ``V+P``, ``V|A`` and ``*`` are written as in gold files.
-
-    Returns
-    -------
-    tuple of Query
-        Queries in the order of the file.
-
-    Raises
-    ------
-    DataError
-        If the file is not TOML, has no queries, or a phenomenon, condition or target is not written so.
-
-    Warns
-    -----
-    LangdiffWarning
-        If a condition names a relation or part of speech that Universal Dependencies do not have (subtypes are not
-        looked at), or a feature that is nearly one of the universal ones.
+    """Read queries for candidates of phenomena, in the form that `mine_candidates` describes.
 
     Examples
     --------

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 import regex
 
-from langdiff.base.seeds import keyed_random, seed_number
-from langdiff.base.types import Change
+from langdiff.base.types import Change, keyed_random, seed_number
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.tables.text_sources import InMemoryText

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from langdiff.base.numbers import read_exact_csv
+from langdiff.base.cells import read_exact_csv
 from langdiff.datasets.published_figures import goldfish2024
 from langdiff.errors import ConfigError, listing
 from langdiff.tables.surprisals import Surprisals

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff.base.numbers import read_exact_csv
+from langdiff.base.cells import read_exact_csv
 from langdiff.base.result import Result
 
 FIRST = 10  # rows that a summary shows

@@ -9,8 +9,7 @@ import pandas as pd
 
 from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.seeds import generator, seed_number
-from langdiff.base.types import check_choice
+from langdiff.base.types import check_choice, generator, seed_number
 from langdiff.corpora.edition_info import EditionInfo
 from langdiff.corpora.origin import codes_of_editions, original_language_of
 from langdiff.errors import ConfigError, DataError, listing, option, warns_caller, words

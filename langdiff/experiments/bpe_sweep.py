@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
-from langdiff.base.seeds import seed_number
+from langdiff.base.types import seed_number
 from langdiff.errors import ConfigError, option, warns_caller
 from langdiff.lm import Recipe, read_training_logs
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from langdiff.base.seeds import generator, seed_number, seed_numbers
-from langdiff.base.types import Integers
+from langdiff.base.types import Integers, generator, seed_number, seed_numbers
 from langdiff.errors import ConfigError, DataError, listing, option, warns_caller
 from langdiff.lm.automatic import settle
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible

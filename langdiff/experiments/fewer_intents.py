@@ -9,9 +9,8 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, generator
 from langdiff.errors import ConfigError, DataError, option, warns_caller
 from langdiff.regression import DifficultyFit, fit
 from langdiff.regression.table import as_surprisals, identify_table

@@ -14,9 +14,8 @@ from langdiff import __version__
 from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Result, drawing
-from langdiff.base.seeds import generator, seed_number, seed_numbers
 from langdiff.base.signature import full_hash, join_signature, name_of_number
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, generator, seed_number, seed_numbers
 from langdiff.errors import CheckpointError, ConfigError, DataError, listing, option, warns_caller
 from langdiff.regression import DifficultyFit, fit, held_out_log_likelihood
 from langdiff.regression.check.held_out import Fix, Sizes

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Result, rounded
-from langdiff.base.seeds import seed_numbers
+from langdiff.base.types import seed_numbers
 from langdiff.errors import ConfigError, option, warns_caller
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe

@@ -3,7 +3,6 @@ from .baselines import compare_with_baselines as compare_with_baselines
 from .baselines import lzma_bits as lzma_bits
 from .baselines import measure_baselines as measure_baselines
 from .baselines import ppmd_bits as ppmd_bits
-from .checkpoint import read_model as read_model
 from .compute import Compute as Compute
 from .compute import compute_surprisals as compute_surprisals
 from .external.huggingface import HuggingFaceLM as HuggingFaceLM
@@ -16,11 +15,9 @@ from .external.training import read_training as read_training
 from .jobs.folder import read_training_logs as read_training_logs
 from .language_model import LanguageModelRecipe as LanguageModelRecipe
 from .language_model import Model as Model
-from .language_model import TrainingPlan as TrainingPlan
 from .lstm.presets import RECIPES as RECIPES
 from .lstm.recipe import Recipe as Recipe
 from .lstm.training import train_language_model as train_language_model
-from .mixture import Mixture as Mixture
 from .mixture import fit_mixture as fit_mixture
 from .ngram.recipe import KneserNeyRecipe as KneserNeyRecipe
 from .ngram.recipe import train_kneser_ney as train_kneser_ney

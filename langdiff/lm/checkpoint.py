@@ -128,25 +128,6 @@ def _read(directory: Path, name: str, sha256: str) -> bytes:
 def read_model(directory: str | Path, *, device: str = "auto") -> Model:
     """Read a saved language model of any kind.
 
-    Parameters
-    ----------
-    directory : str or Path
-        Folder that the model was saved in.
-    device : str
-        Device to compute on: ``"auto"`` (CUDA where there is one, else the CPU), ``"cpu"``, ``"cuda"``, ….
-
-    Returns
-    -------
-    Model
-        The model, ready to score texts.
-
-    Raises
-    ------
-    CheckpointError
-        If files are missing or damaged, or the kind of the model is not known here.
-    ConfigError
-        If the device is not there.
-
     Examples
     --------
     >>> import tempfile
@@ -174,7 +155,7 @@ def read_recipe(directory: Path, kind: str | None = None) -> LanguageModelRecipe
             "langdiff.read, and import the module that defines a kind of your own."
         )
     if kind not in (None, found):
-        raise CheckpointError(f"{directory}: a model of the kind {found!r}; read it with langdiff.lm.read_model.")
+        raise CheckpointError(f"{directory}: a model of the kind {found!r}; read it with langdiff.read.")
     try:
         return known[found](**settings["recipe"])
     except (LangdiffError, KeyError, TypeError) as error:

@@ -12,8 +12,8 @@ import pandas as pd
 from rich.progress import Progress, TaskID
 
 from langdiff.base.progress import progress_bar
-from langdiff.base.seeds import seed_number, seed_numbers
 from langdiff.base.signature import short_hash
+from langdiff.base.types import seed_number, seed_numbers
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffError, without_figures
 from langdiff.lm.automatic import settle
 from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask

@@ -1,4 +1,4 @@
-"""Device of computations, its threads, and whether TF32 replaces single precision."""
+"""Device of computations, its threads and generators, and whether TF32 replaces single precision."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from contextlib import ExitStack, contextmanager
 from threading import RLock
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 
@@ -159,3 +160,36 @@ def _write(switch: Any, value: str) -> None:
         switch.set_flags(_fp32_precision=value)
     else:
         switch.fp32_precision = value
+
+
+def torch_generator(rng: np.random.Generator, device: torch.device | str = "cpu") -> torch.Generator:
+    """Return a PyTorch generator seeded from a NumPy generator fresh from a seed or from ``spawn``.
+
+    Examples
+    --------
+    >>> from langdiff.base.types import generator
+    >>> first, second = (torch_generator(child).initial_seed() for child in generator(7).spawn(2))
+    >>> first == second, first == torch_generator(generator(7).spawn(2)[0]).initial_seed()
+    (False, True)
+    """
+    state = rng.bit_generator.seed_seq.generate_state(1)
+    return torch.Generator(device).manual_seed(int(state[0]))
+
+
+@contextmanager
+def seeded_torch(seed: int) -> Iterator[None]:
+    """Seed PyTorch's global generators on all devices within a block, and restore their states afterwards.
+
+    Examples
+    --------
+    >>> import torch
+    >>> before = torch.get_rng_state()
+    >>> with seeded_torch(7):
+    ...     round(float(torch.rand(1)), 4)
+    0.5349
+    >>> torch.equal(torch.get_rng_state(), before)
+    True
+    """
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        torch.manual_seed(seed)
+        yield

@@ -241,7 +241,7 @@ class LanguageModelRecipe(ABC):
         directory : Path
             Folder that the model was saved in.
         device : str
-            Device to compute on, as for `langdiff.lm.read_model`.
+            Device to compute on, as for `langdiff.read`.
 
         Raises
         ------

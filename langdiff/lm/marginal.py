@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from scipy.special import logsumexp
 from torch import Tensor
 
-from langdiff.base.seeds import generator
+from langdiff.base.types import generator
 from langdiff.errors import ConfigError
 from langdiff.lm.device import one_thread, single_precision
 from langdiff.lm.lstm.model import LanguageModel

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.io import as_path
-from langdiff.base.tolerances import TOLERANCE_OF_SYMBOLS
-from langdiff.base.types import Floats
+from langdiff.base.types import TOLERANCE_OF_SYMBOLS, Floats
 from langdiff.errors import CheckpointError, ConfigError, DataError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_model, write_checkpoint
 from langdiff.lm.language_model import Model
@@ -82,27 +81,7 @@ class Mixture:
         return tuple(dict.fromkeys(caution for model in self.models for caution in model.cautions))
 
     def surprisal(self, texts: Sequence[str] | pd.Series, *, scoring: Scoring | str | None = None) -> pd.DataFrame:
-        """Score texts independently.
-
-        Parameters
-        ----------
-        texts : sequence or Series of str
-            Without final line break; brought to Unicode normal form C if all training texts were in it.
-        scoring : Scoring or str, optional
-            Whether replaced characters are priced, as by default; no state is carried.
-
-        Returns
-        -------
-        DataFrame, one row per text, index of `texts`
-            The columns of `LanguageModel.surprisal`.
-
-        Raises
-        ------
-        DataError
-            If a text is missing, empty or not a string.
-        ConfigError
-            If a state is to be carried.
-        """
+        """Score texts independently; see `LanguageModel.surprisal`."""
         scoring = as_scoring(scoring)
         for model in self.models:
             scoring.check(model.recipe)
@@ -116,39 +95,13 @@ class Mixture:
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
         """Return the bits of each unit of texts, the end symbol last; replaced characters cost nothing.
 
-        Parameters
-        ----------
-        texts : sequence or Series of str
-            Texts to score, in Unicode normal form C.
-        boundaries : bool
-            Return in a second row the bits of the event that a unit that begins with a space, or the end, stands there.
-
-        Returns
-        -------
-        list of ndarray of float64, shape (T,) or (2, T)
-            One array per text; T is one more than the text has units.
-
-        Raises
-        ------
-        DataError
-            If a text is missing, empty or not a string.
+        With `boundaries`, a second row has the bits of the event that a word ends there. Shapes: each (T,) or (2, T).
         """
         by_model = [model.symbol_bits(texts, boundaries=boundaries) for model in self.models]
         return [_mix(np.array(bits), self.weights) for bits in zip(*by_model, strict=True)]
 
     def save(self, directory: str | Path) -> None:
-        """Write ``model.json``, the weights, and each model in a folder of its own.
-
-        Parameters
-        ----------
-        directory : str or Path
-            Folder to write into; made if missing.
-
-        Raises
-        ------
-        OutputError
-            If the files cannot be written.
-        """
+        """Write ``model.json``, the weights, and each model in a folder of its own."""
         directory = Path(directory)
         for number, model in enumerate(self.models):
             model.save(directory / str(number))

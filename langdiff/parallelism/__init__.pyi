@@ -31,6 +31,5 @@ from .taggers.settings import published_settings as published_settings
 from .taggers.settings import read_settings as read_settings
 from .taggers.tagger import Tagger as Tagger
 from .taggers.training import train_tagger as train_tagger
-from .taggers.word_vectors import read_word_vectors as read_word_vectors
 from .tagging import TaggingScheme as TaggingScheme
 from .tagging import tag_transitions as tag_transitions

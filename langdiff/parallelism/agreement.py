@@ -13,9 +13,8 @@ import pandas as pd
 
 import langdiff
 from langdiff.base.result import Result
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats, check_resamples
+from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Branch, Document, Parallelism, depths, make_document
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from langdiff.base.types import MEAN, Floats, Integers
+from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.parity.result import MEAN
 from langdiff.parity.tokenizers import Tokenizer, efficiencies, encoder_of, tokenize_texts
 from langdiff.regression.kernel.two_way import Premiums, two_way_premiums
 from langdiff.tables.contrasts import Scale, shares

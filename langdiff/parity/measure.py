@@ -9,7 +9,7 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.result import Result
 from langdiff.base.signature import join_signature, name_of_number, short_hash
-from langdiff.base.types import MEAN, check_kind
+from langdiff.base.types import check_kind
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.parity.counting import (
     Measured,
@@ -20,7 +20,7 @@ from langdiff.parity.counting import (
     named_sources,
     place_of,
 )
-from langdiff.parity.result import MODEL, Parity, of_model
+from langdiff.parity.result import MEAN, MODEL, Parity, of_model
 from langdiff.parity.tokenizers import USUAL_ALPHA, check_alpha
 from langdiff.regression import fit
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering, units_of

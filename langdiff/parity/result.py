@@ -15,13 +15,14 @@ import pandas as pd
 from scipy.special import ndtr
 
 from langdiff.base.result import Drawn, Result
-from langdiff.base.types import MEAN, Floats
+from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.regression.result import DifficultyFit
 from langdiff.tables.contrasts import Scale, shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence
 
+MEAN = "mean"  # name of this reference
 MODEL = "information_parity_model"
 MOST_BIAS = 0.25  # of Gini's coefficient by the noise of premiums, in its standard errors, for it to have errors
 MOST_STEPS = 100

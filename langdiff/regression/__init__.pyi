@@ -22,8 +22,6 @@ from .curves.curve import DifficultyCurve as DifficultyCurve
 from .curves.fitting import fit_curve as fit_curve
 from .fitting.errors import Bootstrap as Bootstrap
 from .fitting.errors import Errors as Errors
-from .fitting.errors import Information as Information
-from .fitting.errors import Jackknife as Jackknife
 from .fitting.errors import Sandwich as Sandwich
 from .fitting.fit import fit as fit
 from .fitting.integrated import Random as Random
@@ -43,6 +41,4 @@ from .underserved import Underserved as Underserved
 from .variants.blunders import Blunders as Blunders
 from .variants.laplace import Cauchy as Cauchy
 from .variants.laplace import Laplace as Laplace
-from .variants.normal import LogNormal as LogNormal
-from .variants.normal import Normal as Normal
 from .variants.variant import Variant as Variant

@@ -10,8 +10,7 @@ from scipy.linalg import qr
 
 from langdiff.base.cells import check_names
 from langdiff.base.signature import short_hash
-from langdiff.base.tolerances import ROUNDING_OF_MEANS
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import ROUNDING_OF_MEANS, Booleans, Floats, Integers
 from langdiff.errors import ConfigError, listing, option
 from langdiff.regression.formulas import columns_named, matrix_of
 

@@ -16,8 +16,7 @@ from scipy.special import expit, logsumexp, ndtri
 from scipy.stats import rankdata
 
 from langdiff.base.io import write_text
-from langdiff.base.seeds import generator
-from langdiff.base.types import Booleans, Floats
+from langdiff.base.types import Booleans, Floats, generator
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.variants import Model, find_variant
 from langdiff.regression.variants.variant import Variant

@@ -14,9 +14,8 @@ import pandas as pd
 from markupsafe import Markup
 from pandas.api.types import is_numeric_dtype
 
-from langdiff.base.cells import drop_controls
+from langdiff.base.cells import drop_controls, in_format
 from langdiff.base.grids import MINUS
-from langdiff.base.numbers import in_format
 
 HERE = Path(__file__).parent
 DATA = ("#0062b8", "#ce4b0b", "#009e73", "#4a0070", "#b279a0", "#8388ff", "#5e3300")  # of series in pictures

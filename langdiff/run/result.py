@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.cells import unguarded
+from langdiff.base.cells import read_exact_csv, unguarded
 from langdiff.base.checksums import DamageError, read_checksums
 from langdiff.base.io import as_path, parse_json, read_bytes, read_table
-from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import read
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS
 from langdiff.errors import DataError

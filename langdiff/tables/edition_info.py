@@ -8,8 +8,8 @@ from importlib import resources
 import numpy as np
 import pandas as pd
 
+from langdiff.base.cells import read_exact_csv
 from langdiff.base.iso639 import english_names, iso639_3
-from langdiff.base.numbers import read_exact_csv
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.cells import exact_numbers
 from langdiff.base.result import opened
-from langdiff.base.seeds import generator
+from langdiff.base.types import generator
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.contrasts import count_ranks
 from langdiff.tables.effects import Effects

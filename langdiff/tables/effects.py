@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
-from langdiff.base.seeds import generator
-from langdiff.base.tolerances import ROUNDING
-from langdiff.base.types import Floats, Integers, check_resamples
+from langdiff.base.types import ROUNDING, Floats, Integers, check_resamples, generator
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast, Scale, count_ranks
 from langdiff.tables.influences import Covariance, Draws, Influence, Sampling, Units, joint_test

@@ -29,6 +29,7 @@ from langdiff.tables.rule import (
     Ends,
     JointTest,
     bonferroni,
+    exact_freedom,
     freedom_of,
     joint_f,
     sign_flips,
@@ -144,6 +145,8 @@ class InfluenceRecord:
     corrected: bool
     freedom: bytes | None
     shape: bytes | None
+    root: bytes | None
+    parts: bytes | None
     known: bytes | None
 
 
@@ -167,6 +170,9 @@ class Influence:
         Degrees of freedom of estimates and of their differences, where they are known better than from shares.
     shape : ndarray, shape (P, P), or None
         Covariance of full rank that simultaneous inference draws from.
+    root, parts : ndarray, shapes (P, r) and (G, r, r), or None
+        Root of the inverse information, and shares of units in the information in its coordinates, from which degrees
+        of freedom of all contrasts are exact.
     known : ndarray, shape (P, P), or None
         Covariance of the estimates, where it is known without their influences.
 
@@ -185,6 +191,8 @@ class Influence:
     raw: Floats | None = None
     freedom: Floats | None = None
     shape: Floats | None = field(default=None, repr=False)
+    root: Floats | None = field(default=None, repr=False)
+    parts: Floats | None = field(default=None, repr=False)
     known: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -276,6 +284,8 @@ class Influence:
 
     def freedom_along(self, weights: Floats) -> Floats:
         """Return the degrees of freedom of contrasts by the shares of their estimates, (M, P) → (M,)."""
+        if self.root is not None and self.parts is not None:
+            return exact_freedom(weights @ self.root, self.parts)
         size = np.abs(weights)
         if self.share.ndim == 1 and self.units.strata is None:
             return np.full(len(weights), float(freedom_of(self.share)))
@@ -335,6 +345,7 @@ class Influence:
             raw=None if self.raw is None else self.raw @ jacobian.T,
             freedom=None,
             shape=None if self.shape is None else jacobian @ self.shape @ jacobian.T,
+            root=None if self.root is None else jacobian @ self.root,
         )
 
     def pick(self, places: Integers, centre: Floats | None = None) -> "Influence":
@@ -439,6 +450,8 @@ class Influence:
             corrected=self.corrected or not kept,
             freedom=packed(freedom),
             shape=packed(self.shape),
+            root=packed(self.root if kept else None),
+            parts=packed(self.parts if kept else None),
             known=packed(self.known),
         )
 
@@ -457,6 +470,10 @@ class Influence:
         share = unpacked(record.share, columns=0 if record.shared else count)
         if values is None or share is None:
             raise ValueError("influences without values")
+        root, parts = unpacked(record.root, columns=0), unpacked(record.parts, columns=0)
+        if root is not None and parts is not None:
+            root = root.reshape(count, -1)
+            parts = parts.reshape(-1, root.shape[1], root.shape[1])
         strata = None if record.strata is None else np.asarray(record.strata, dtype=np.int_)
         return cls(
             rows=values,
@@ -466,6 +483,8 @@ class Influence:
             raw=unpacked(record.raw, record.dtype),
             freedom=unpacked(record.freedom),
             shape=unpacked(record.shape),
+            root=root,
+            parts=parts,
             known=unpacked(record.known),
         )
 

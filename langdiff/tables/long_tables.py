@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import File, Member
-from langdiff.base.cells import check_names, guarded
+from langdiff.base.cells import check_names, exact_numbers, guarded
 from langdiff.base.checksums import hash_files
 from langdiff.base.io import SEPARATOR, atomic_path, read_lines, read_table
-from langdiff.base.numbers import exact_numbers
 from langdiff.base.saving import check_digest, digest_of_arrow, read_manifest, with_manifest, write_manifest
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables import edition_info

@@ -8,9 +8,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff.base.cells import refuse_alike
+from langdiff.base.cells import exact_numbers, refuse_alike
 from langdiff.base.io import as_paths
-from langdiff.base.numbers import exact_numbers
 from langdiff.base.remote import local_copies
 from langdiff.base.types import OnError
 from langdiff.errors import ConfigError, DataError, listing, option

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.cells import check_names
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.cells import check_names, exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.tables.crossing import LEVELS, PREFIX, check_columns, long_columns

@@ -10,9 +10,8 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from langdiff.base.result import Result, rounded
-from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, generator
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.rule import falling

@@ -17,8 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import chdtrc, chdtri, fdtrc, fdtri, stdtr, stdtrit
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, generator
 
 FEW = 10.0  # degrees of freedom below which units are few: the only such threshold
 ENOUGH = 50  # units whose covariance simultaneous inference draws from
@@ -94,6 +93,23 @@ def draw_interval(
     """Return the ends of intervals between quantiles of draws, (n, …) → (…); infinity does not spoil the nearest."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method=method)
     return low, high
+
+
+def exact_freedom(directions: Floats, parts: Floats) -> Floats:
+    """Return degrees of freedom of contrasts with errors CR2, exact where errors are independent and alike, (M,).
+
+    Shapes: contrasts in the coordinates in which the information is the identity (M, r); shares of units (G, r, r).
+    """
+    values, axes = np.linalg.eigh(parts)
+    if (values > WHOLE).any():
+        return np.full(len(directions), np.nan)
+    along = directions @ axes  # (G, M, r)
+    y = (along * (values / np.sqrt(1 - values))[:, None]) @ axes.transpose(0, 2, 1)
+    p = -np.einsum("gmr,kmr->mgk", y, y, optimize=True)
+    g = np.arange(len(parts))
+    p[:, g, g] = own = np.einsum("gmr,gr,gmr->mg", along, values, along)
+    with np.errstate(invalid="ignore"):  # a contrast of nothing
+        return np.asarray(own.sum(axis=1) ** 2 / np.einsum("mgk,mgk->m", p, p))
 
 
 def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | float) -> Floats:

@@ -17,9 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import stdtr, stdtrit
 
-from langdiff.base.seeds import generator
-from langdiff.base.tolerances import ROUNDING
-from langdiff.base.types import Booleans, Floats
+from langdiff.base.types import ROUNDING, Booleans, Floats, generator
 
 MOST_DRAWS, FEWEST_DRAWS = 20_000, 4_000
 MOST_VALUES = 5e7  # statistics drawn for a family, above which there are fewer draws
@@ -206,6 +204,22 @@ def make_family(
         shared=shared,
         one_sided=one_sided,
     )
+
+
+def largest_together(covariance: Floats, level: float = 0.95) -> float:
+    """Return how many standard errors normal estimates with a joint covariance are all within.
+
+    Examples
+    --------
+    >>> largest_together(np.ones((3, 3))) < largest_together(np.eye(3)) < 2.4  # that of one is 1.96
+    True
+    """
+    count = len(covariance)
+    known, nothing = np.full(count, np.inf), np.zeros(count)
+    family = make_family(
+        csr_array(np.eye(count)), known, estimate=nothing, covariance=covariance, reference=covariance, shared=False
+    )
+    return float(family.critical(family.maxima(0), level).max())
 
 
 def spread(weights: csr_array, covariance: Floats) -> Floats:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.cells import check_names
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.cells import check_names, exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
 from langdiff.tables.crossing import check_columns, long_columns

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed
+from langdiff.base.types import generator
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.edition_info import joined_info, printed_names, spread_notes
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, as_effects

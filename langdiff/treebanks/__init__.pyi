@@ -1,5 +1,4 @@
 # the public names, for type checkers and at run time alike
-from .measures import ShapeCounts as ShapeCounts
 from .measures import TreebankMeasures as TreebankMeasures
 from .measures import dependency_length as dependency_length
 from .measures import head_pos_entropy as head_pos_entropy

@@ -15,8 +15,7 @@ from langdiff.base.grids import Shown
 from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.tolerances import ROUNDING
-from langdiff.base.types import Floats, Integers, check_choice
+from langdiff.base.types import ROUNDING, Floats, Integers, check_choice
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
@@ -223,28 +222,11 @@ class ShapeCounts:
         self.add(trees)
 
     def add(self, trees: Iterable[Tree]) -> None:
-        """Count the shapes of trees.
-
-        Parameters
-        ----------
-        trees : iterable of Tree
-            Trees to add to the reference.
-        """
+        """Count the shapes of trees."""
         self._change(trees, 1)
 
     def remove(self, trees: Iterable[Tree]) -> None:
-        """Subtract trees that were counted before.
-
-        Parameters
-        ----------
-        trees : iterable of Tree
-            Trees of the reference.
-
-        Raises
-        ------
-        DataError
-            If a tree has a shape that is not counted.
-        """
+        """Subtract trees that were counted before."""
         trees = list(trees)
         removed = Counter(shape for tree in trees for shape in _shapes(tree))
         if any(self._shapes[shape] < count for shape, count in removed.items()):
@@ -252,13 +234,7 @@ class ShapeCounts:
         self._change(trees, -1)
 
     def log_probability(self, tree: Tree) -> float:
-        """Return the natural logarithm of the probability of all shapes of a tree.
-
-        Parameters
-        ----------
-        tree : Tree
-            Tree to score; it may be one of the reference.
-        """
+        """Return the natural logarithm of the probability of all shapes of a tree."""
         return sum(math.log(self._probability(head, shape)) for head, shape in _shapes(tree))
 
     def _change(self, trees: Iterable[Tree], by: int) -> None:

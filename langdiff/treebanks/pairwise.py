@@ -13,10 +13,8 @@ from langdiff import __version__
 from langdiff.base.grids import Shown
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.seeds import generator
 from langdiff.base.signature import name_of_seed, short_hash
-from langdiff.base.tolerances import LEAST_EXPONENT
-from langdiff.base.types import Floats, check_choice, check_kind
+from langdiff.base.types import LEAST_EXPONENT, Floats, check_choice, check_kind, generator
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects

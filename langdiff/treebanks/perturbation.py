@@ -16,10 +16,9 @@ from langdiff.base.grids import Shown
 from langdiff.base.io import as_path
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.seeds import generator, keyed_random, seed_number
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
 from langdiff.base.suspicion import report
-from langdiff.base.types import Floats, Integers, Reordering, check_choice
+from langdiff.base.types import Floats, Integers, Reordering, check_choice, generator, keyed_random, seed_number
 from langdiff.errors import ConfigError, DataError, Fault, listing, option
 from langdiff.treebanks.conllu import Repeats, Tree, read_sentences, sentence_tree, warn_left_out, word_number
 from langdiff.treebanks.pairwise import COLUMNS, Column, between, between_halves

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from langdiff.base.signature import name_of_number
-from langdiff.base.tolerances import ROUNDING_OF_SUMS
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import ROUNDING_OF_SUMS, Floats, Integers
 from langdiff.errors import ConfigError, option
 from langdiff.treebanks.chains import (
     Counts,

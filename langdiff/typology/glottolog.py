@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from langdiff.base.cells import exact_numbers
 from langdiff.base.io import as_path
 from langdiff.base.iso639 import iso639_3
-from langdiff.base.numbers import exact_numbers
 from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.typology.family_tree import LanguageTree, read_tree
 

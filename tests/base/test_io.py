@@ -28,8 +28,10 @@ from langdiff.constructions import read_gold, read_parses
 from langdiff.discourse import read_discourse
 from langdiff.errors import DataError, OutputError
 from langdiff.experiments import read_origins
-from langdiff.parallelism import read_parallelisms, read_word_vectors
-from langdiff.run import read_experiment, read_run
+from langdiff.parallelism import read_parallelisms
+from langdiff.parallelism.taggers.word_vectors import read_word_vectors
+from langdiff.run import read_run
+from langdiff.run.experiment_file import read_experiment
 from langdiff.typology import read_tree, read_wals
 from tests.helpers import refused
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langdiff.base import numbers
-from langdiff.base.numbers import exact_numbers, in_format, read_exact_csv
+from langdiff.base import cells
+from langdiff.base.cells import exact_numbers, in_format, read_exact_csv
 
 ODD = ["1_0", "٣", "0x10", "1e", "+.5", "5.", " 7.5 ", "1e400", "inf", "nan", "", "1,5", "True", "1d3", "1.0.0", "- 1"]
 
@@ -16,7 +16,7 @@ ODD = ["1_0", "٣", "0x10", "1e", "+.5", "5.", " 7.5 ", "1e400", "inf", "nan", "
 def version(request):
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "any pandas":
-            patch.setattr(numbers, "PANDAS_IS_EXACT", False)
+            patch.setattr(cells, "pandas_is_exact", lambda: False)
         yield
 
 
@@ -48,7 +48,7 @@ def test_floats_of_a_file_are_read_again_where_pandas_is_not_exact(tmp_path, mon
     options = {"dtype": {"edition": str}, "keep_default_na": False, "na_values": [""]}
     expected = read(path, **options).assign(bits=[0.12345678901234568, np.nan])
     monkeypatch.setattr(pd, "read_csv", rounded)
-    monkeypatch.setattr(numbers, "PANDAS_IS_EXACT", False)
+    monkeypatch.setattr(cells, "pandas_is_exact", lambda: False)
     pd.testing.assert_frame_equal(read_exact_csv(path, **options), expected, check_exact=True)
     assert read_exact_csv(path, **options | {"dtype": str})["bits"][0] == "0.12345678901234568"
 

@@ -12,8 +12,11 @@ import pytest
 import langdiff as ld
 from langdiff.base.io import as_path, parse_json, strict_json
 from langdiff.base.toml import parse_toml, read_toml
+from langdiff.constructions.queries import read_queries
 from langdiff.errors import ConfigError, DataError, LangdiffError
-from langdiff.run import read_experiment
+from langdiff.lm.checkpoint import read_model
+from langdiff.parallelism.taggers.word_vectors import read_word_vectors
+from langdiff.run.experiment_file import read_experiment
 from tests.helpers import refused
 
 PACKAGES = [
@@ -37,6 +40,7 @@ def readers():
         for name in module.__all__:
             if (name == "read" or name.startswith("read_")) and not inspect.isclass(getattr(module, name)):
                 found.setdefault(getattr(module, name), f"{module.__name__}.{name}")
+    found |= {read: read.__name__ for read in (read_experiment, read_model, read_queries, read_word_vectors)}
     found.pop(ld.read_frame, None)  # takes no path
     return [pytest.param(function, id=name) for function, name in found.items()]
 
@@ -130,9 +134,7 @@ TOO_MUCH = {
 }
 
 
-@pytest.mark.parametrize(
-    "read", [read_toml, read_experiment, ld.parallelism.read_settings, ld.constructions.read_queries]
-)
+@pytest.mark.parametrize("read", [read_toml, read_experiment, ld.parallelism.read_settings, read_queries])
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_costly_toml_is_refused_before_it_is_parsed(read, name, tmp_path):
     path, content = tmp_path / "a.toml", TOO_MUCH[name]

@@ -14,8 +14,8 @@ from langdiff.base import addresses, remote
 from langdiff.base.addresses import address_of
 from langdiff.base.io import as_path
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, MissingExtraError
-from langdiff.run import read_experiment
 from langdiff.run.directory import hash_editions
+from langdiff.run.experiment_file import read_experiment
 from tests.helpers import refused
 
 DEU, ENG = b"01001001\teins\n01001002\tzwei\n", b"01001001\tone\n01001002\ttwo\n"

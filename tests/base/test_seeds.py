@@ -13,8 +13,9 @@ import torch
 
 import langdiff as ld
 from langdiff import parallelism
-from langdiff.base.seeds import generator, seed_number, seed_numbers, torch_generator
+from langdiff.base.types import generator, seed_number, seed_numbers
 from langdiff.errors import ConfigError
+from langdiff.lm.device import torch_generator
 from langdiff.lm.lstm.loop import Randomness
 from langdiff.regression import Bootstrap
 from langdiff.regression.outcomes.likelihoods import Likelihood
@@ -22,9 +23,10 @@ from langdiff.regression.seeds import combine_seeds
 from langdiff.regression.variants.variant import Variant
 from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.treebank import Treebank
+from tests.helpers import refused
 
 PACKAGE = Path(ld.__file__).parent
-HOME = PACKAGE / "base/seeds.py"
+HOMES = {PACKAGE / "base/types.py", PACKAGE / "lm/device.py"}  # of NumPy's and of PyTorch's
 STAGES = [path.parent.name for path in sorted(PACKAGE.glob("*/__init__.pyi"))]
 REFUSED = r"seed must be a whole number from 0 up or a numpy Generator, so that the result can be repeated.*; got "
 NOT_SEEDS = [None, True, -1, 1.5, "1", [1, 2], np.random.SeedSequence(1)]
@@ -33,8 +35,7 @@ NOT_SEEDS = [None, True, -1, 1.5, "1", [1, 2], np.random.SeedSequence(1)]
 @pytest.mark.parametrize("seed", NOT_SEEDS, ids=repr)
 def test_what_is_not_a_seed_is_refused(seed):
     for make in (generator, seed_number, lambda seed: seed_numbers(seed, 2)):
-        with pytest.raises(ConfigError, match=REFUSED):
-            make(seed)
+        refused(ConfigError, REFUSED, make, seed)
 
 
 def test_a_seed_is_numpys():
@@ -174,8 +175,7 @@ def test_all_random_functions_are_called_here():
 @pytest.mark.parametrize("seed", [None, True, -1, 0.5], ids=repr)
 @pytest.mark.parametrize("name", CALLS)
 def test_no_function_makes_up_a_seed(name, seed):
-    with pytest.raises(ConfigError, match=REFUSED):
-        CALLS[name](seed)
+    refused(ConfigError, REFUSED, CALLS[name], seed)
 
 
 def test_where_nothing_is_drawn_no_seed_is_needed():
@@ -196,7 +196,7 @@ def test_randomness_is_made_in_one_file():
     makers = {"default_rng", "RandomState", "SeedSequence", "manual_seed", "seed_all", "PCG64"}
     for path, tree in sources(makers):
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)} & makers
-        assert path == HOME or not used, f"{path}: {used}; use langdiff.base.seeds"
+        assert path in HOMES or not used, f"{path}: {used}; use langdiff.base.types, or langdiff.lm.device"
 
 
 def test_seeds_are_not_added_to_nor_taken_for_truth():

@@ -100,16 +100,3 @@ def test_select_tells_of_texts_out_of_step(langdiff, out_of_step, how, told, com
     done = langdiff("select", folder, "--format", "moses", "--n-editions", 4, "--alignment", how, "--json").good
     assert (f"do not fit ({edition} 1)" in done.err) is told
     assert f"{complete} intents" in done.err if how != "leave-out" else "200 intents × 4" not in done.err
-
-
-def test_perturb(langdiff, tmp_path):
-    for name, lines in {"eng": "the dog, it ran\na cat sat\n", "deu": "der Hund lief\neine Katze saß\n"}.items():
-        (tmp_path / f"{name}.txt").write_text(lines, encoding="utf-8")
-    given = [tmp_path / "eng.txt", tmp_path / "deu.txt", "--format", "moses"]
-    done = langdiff("corpora", "perturb", *given, "--kind", "reverse-words", "--tokenize", "--out", tmp_path / "out")
-    assert done.code == 0, done.err
-    assert "--format moses and --as-is" in done.err
-    assert (tmp_path / "out" / "eng|reverse-words.txt").read_text("utf-8") == "ran it ↹, dog the\nsat cat a\n"
-    bad = langdiff("corpora", "perturb", *given, "--kind", "backwards", "--out", tmp_path / "other")
-    assert (bad.code, bad.out) == (2, "")
-    assert not (tmp_path / "other").exists()

@@ -97,30 +97,3 @@ def test_convert_and_back(langdiff, trees):
         *["--binarization", "right", "--classes", "rst-dt"],
     )
     assert (trees / "a" / "two.attachments").read_text() == "1 1 2 NS explanation\n"
-
-
-def test_show(langdiff, trees):
-    (trees / "rain.dis").write_text(DIS)
-    done = langdiff("discourse", "show", trees / "rain.dis")
-    assert done.out.split("\n")[2:4] == ["  N span [1]  It (still) rains", "  S cause [2]  because it began"]
-    nodes = json.loads(langdiff("discourse", "show", trees / "rain.dis", "--json").out)
-    assert [node["relation"] for node in nodes] == ["---", "span", "cause"]
-    one, other = trees / "gold" / "one.spans", trees / "parser" / "one.spans"
-    decisions = json.loads(langdiff("discourse", "show", trees / "rain.dis", "--view", "attachments", "--json").out)
-    assert decisions == [{"first": 1, "split": 1, "last": 2, "nuclearity": "NS", "relation": "cause"}]
-    assert langdiff("discourse", "show", one, "--view", "attachments").out.startswith("1 1 5 SN attribution\n")
-    assert "3 of 6 nodes are the same" in langdiff("discourse", "show", one, other).out
-    assert "4 of 8 nodes are the same" in langdiff("discourse", "show", one, other, "--view", "binary").out
-    views = [[one, "--view", view] for view in ("marcu", "binary", "attachments")]
-    for number, arguments in enumerate([*views, [one, other]]):
-        done = langdiff("discourse", "show", *arguments, "--out", trees / f"{number}.svg").good
-        assert "<svg" in (trees / f"{number}.svg").read_text()
-    for arguments, message in (
-        ([trees / "gold"], "is a folder; show takes the file of one tree"),
-        ([one, trees / "rain.dis"], "the reference has EDUs 1–5, the prediction EDUs 1–2"),
-        ([one, "--out", "a.txt"], "unknown kind of picture"),
-        ([one, other, "--view", "attachments"], "two trees are compared node by node, not by attachments"),
-        ([one, other, "--view", "attachments", "--out", trees / "a.svg"], "two trees are compared node by node"),
-    ):
-        done = langdiff("discourse", "show", *arguments)
-        assert (done.code, message in done.err) == (1, True), done.err

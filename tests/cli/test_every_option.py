@@ -64,7 +64,6 @@ LINES = [  # an explicit value that is the usual one changes nothing, and is nam
     pytest.param("reproduce", marks=pytest.mark.slow),
     "treebanks measures gold.conllu one.conllu",
     "discourse evaluate g p=p",
-    "discourse show g/a.spans",
     "parallelism ranks scores.csv",
     "parallelism ranks",
     "predictors texts --format moses",

@@ -7,7 +7,8 @@ from typer.testing import CliRunner
 
 from langdiff import synthesize
 from langdiff.cli.app import app
-from langdiff.run import read_experiment, run_experiment
+from langdiff.run import run_experiment
+from langdiff.run.experiment_file import read_experiment
 
 MADE = synthesize(120, 3, seed=1).multitext.to_frame()
 LINES = {code: list(MADE[name]) for code, name in zip(("deu", "eng", "unknown"), MADE, strict=True)}

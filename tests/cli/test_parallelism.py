@@ -3,13 +3,17 @@ import json
 import pandas as pd
 import pytest
 
+from langdiff.errors import DataError
 from langdiff.parallelism import (
     Parallelism,
     make_document,
     parallelism_statistics,
+    passage_text,
+    read_error_labels,
     read_parallelisms,
     write_parallelisms,
 )
+from tests.helpers import refused
 
 WORDS = ["he", "came", ",", "she", "saw", ";", "they", "went", "and", "he", "left", "and", "she", "slept", "."]
 GOLD = make_document("1", WORDS, [Parallelism(((0, 2), (3, 5), (6, 8))), Parallelism(((9, 11), (12, 14)))])
@@ -56,29 +60,12 @@ def test_split(langdiff, folders):
     [
         (["split", "{gold}", "--share", "test"], "a share is written NAME=NUMBER, such as test=0.1; got 'test'"),
         (["ranks", "{bad}"], "bad.csv, line 2, column 'inner': 'x' is not a number"),
-        (["show", "{gold}"], "is a folder; show takes the file of one document"),
-        (["show", "{gold}/1.xml", "--section", "9"], "has no section '9'"),
-        (["show", "{gold}/1.xml", "--out", "x.pdf"], "a passage is written as .html"),
-        (["show", "{gold}/1.xml", "--cases", "{bad}"], "--cases is for two annotations"),
-        (["show", "{gold}/1.xml", "{guess}/1.tsv", "--cases", "{bad}"], "bad.csv: not the cases that"),
-        (["show", "{gold}/1.xml", "{gold}/2.xml", "--cases", "{two}"], "there are cases of 2 systems"),
-        (["show", "{gold}/2.xml", "{gold}/2.xml", "--cases", "{one}"], "there are no cases of document '2'"),
         (["split", "{gold}", "--share", "a=0.5", "--share", "a=0.5"], "every part has a name of its own"),
     ],
 )
 def test_what_is_refused(langdiff, folders, arguments, message):
     (folders / "bad.csv").write_text("document,inner,outer\n1,x,5\n")
-    (folders / "scores.csv").write_text("model,a,b,c\none,1,2,3\ntwo,1,3,2\n")
-    case = {"document": "1", "reference": 1, "hypothesis": None, "granularity": "parallelism", "type": "FN"}
-    (folders / "two.json").write_text(json.dumps([case | {"system": name} for name in "ab"]))
-    (folders / "one.json").write_text(json.dumps([case | {"system": "a"}]))
-    names = {name: folders / name for name in ("gold", "guess")}
-    names |= {
-        "bad": folders / "bad.csv",
-        "scores": folders / "scores.csv",
-        "two": folders / "two.json",
-        "one": folders / "one.json",
-    }
+    names = {"gold": folders / "gold", "bad": folders / "bad.csv"}
     done = langdiff("parallelism", *(argument.format(**names) for argument in arguments))
     assert done.code == 1
     assert message in done.err
@@ -95,15 +82,13 @@ def test_ranks(langdiff, tmp_path):
     assert "p_value" in pairs.out
 
 
-def test_show(langdiff, folders):
-    done = langdiff("parallelism", "show", folders / "gold/1.xml", "--section", "1")
-    assert done.out == "[he came]₁, [she saw]₁; [they went]₁ and [he left]₂ and [she slept]₂.\n"
+def test_cases_are_labels_of_passages(langdiff, folders):
     (folders / "gold/2.xml").unlink()
     cases = langdiff("parallelism", "score", folders / "gold", folders / "guess", "--table", "cases", "--json")
     (folders / "cases.json").write_text(cases.out)
-    files = [folders / "gold/1.xml", folders / "guess/1.tsv", "--cases", folders / "cases.json"]
-    both = langdiff("parallelism", "show", *files)
-    assert both.out.splitlines() == [
+    sides = {"gold": GOLD, "predicted": PREDICTED}
+    labels = read_error_labels(folders / "cases.json", sides)
+    assert passage_text(sides, labels=labels).splitlines() == [
         "gold:",
         "[he came]₁, [she saw]₁; [they went]₁ and [he left]₂ and [she slept]₂.",
         "  1 branch FN",
@@ -113,5 +98,15 @@ def test_show(langdiff, folders):
         "  1 branch FN",
         "  2 branch FN",
     ]
-    assert langdiff("parallelism", "show", *files, "--out", folders / "page.html").code == 0
-    assert "<h2>predicted</h2>" in (folders / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("systems", "document", "message"),
+    [("", "1", "not the cases that"), ("ab", "1", "there are cases of 2 systems"), ("a", "2", "no cases of document")],
+)
+def test_labels_are_of_one_system_and_this_document(tmp_path, systems, document, message):
+    case = {"document": "1", "reference": 1, "hypothesis": None, "granularity": "parallelism", "type": "FN"}
+    text = json.dumps([case | {"system": name} for name in systems]) if systems else "document,inner\n1,x\n"
+    (tmp_path / "cases.json").write_text(text)
+    side = make_document(document, WORDS, PREDICTED.parallelisms)
+    refused(DataError, message, read_error_labels, tmp_path / "cases.json", {"gold": side, "predicted": side})

@@ -5,7 +5,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError
-from langdiff.run import read_experiment
+from langdiff.run.experiment_file import read_experiment
 
 pytestmark = pytest.mark.filterwarnings("ignore:Few units")
 

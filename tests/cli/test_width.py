@@ -131,7 +131,6 @@ constructions mine bank.conllu
 discourse evaluate gold a-parser=parser
 discourse evaluate gold a-parser=parser --table details
 discourse evaluate gold a-parser=parser b=parser --table differences
-discourse show gold/one.spans
 parallelism stats one
 parallelism stats one --table pairs
 parallelism split one --share training=.5 --share test=.5 --table documents

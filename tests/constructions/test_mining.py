@@ -2,8 +2,8 @@ import warnings
 
 import pytest
 
-from langdiff.constructions import evaluate, mine_candidates, read_parses, read_queries, read_vetted
-from langdiff.constructions.queries import doubtful_names
+from langdiff.constructions import evaluate, mine_candidates, read_parses, read_vetted
+from langdiff.constructions.queries import doubtful_names, read_queries
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
 from tests.helpers import refused
 

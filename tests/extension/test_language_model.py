@@ -16,14 +16,13 @@ from langdiff.lm import (
     LanguageModelRecipe,
     Scoring,
     fit_mixture,
-    read_model,
     read_models,
     read_training_logs,
     score_multitext,
     surprisals_of,
     token_scores,
 )
-from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, read_model, write_checkpoint
 from langdiff.lm.texts import learn_alphabet, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet
 from langdiff.run import Experiment, run_experiment

@@ -15,7 +15,8 @@ from langdiff.errors import LangdiffWarning
 
 USED = """
 import pathlib, langdiff as ld
-from langdiff.run import read_experiment, run_experiment
+from langdiff.run import run_experiment
+from langdiff.run.experiment_file import read_experiment
 
 here = pathlib.Path()
 for name in ("eng", "deu"):

@@ -18,11 +18,11 @@ from typer.main import get_command
 
 import langdiff as ld
 from langdiff.cli.app import app
-from langdiff.constructions import read_queries
+from langdiff.constructions.queries import read_queries
 from langdiff.lm import RECIPES
 from langdiff.parallelism.taggers import settings as tagger_settings
 from langdiff.parallelism.taggers.settings import make_settings
-from langdiff.run import read_experiment
+from langdiff.run.experiment_file import read_experiment
 from tests.cli.conftest import langdiff  # noqa: F401 - a fixture
 from tests.handbook import material
 from tests.handbook.snippets import PAGES, ROOT, SHELLS, Snippet, snippets_of

@@ -7,8 +7,8 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import CheckpointError, ConfigError, DataError
-from langdiff.lm import RECIPES, Mixture, fit_mixture, train_kneser_ney
-from langdiff.lm.mixture import _learn_weights
+from langdiff.lm import RECIPES, fit_mixture, train_kneser_ney
+from langdiff.lm.mixture import Mixture, _learn_weights
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from langdiff.lm.units.characters import CharacterUnits
 from tests.helpers import refused

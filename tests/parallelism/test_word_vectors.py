@@ -9,9 +9,8 @@ import pytest
 import torch
 
 from langdiff.errors import CheckpointError, DataError, LangdiffWarning, MissingExtraError
-from langdiff.parallelism import read_word_vectors
 from langdiff.parallelism.taggers.bert import FrozenBert, Tensor2TensorSubwords, find_cutter
-from langdiff.parallelism.taggers.word_vectors import FileVectors
+from langdiff.parallelism.taggers.word_vectors import FileVectors, read_word_vectors
 from langdiff.parallelism.taggers.words import find_lemmatizer, learn_subwords
 from tests.helpers import refused
 

@@ -112,6 +112,7 @@ def test_residuals_show_why_model_2_beats_model_1():
     assert abs(slopes["2"]) < 0.05
 
 
+@pytest.mark.filterwarnings("ignore:.*over 20 times")
 @pytest.mark.parametrize(("model", "name"), [("1", "normal"), ("2L", "Laplace"), ("2C", "Cauchy")])
 def test_quantiles_of_the_right_model_are_on_the_line(model, name):
     surprisals = simulated(editions=20, intents=300, model=model)

@@ -128,6 +128,7 @@ def test_model_2_weighs_long_intents_more():
     assert np.mean(errors["2"]) < 0.8 * np.mean(errors["1"])
 
 
+@pytest.mark.filterwarnings("ignore:.*over 20 times")
 def test_a_corrupt_intent_reaches_its_likelier_mode():
     """One row of wild numbers: the fit explains it by a minute size, as the best of many starts does."""
     surprisals = ld.simulate(30, 5, sigma=0.5, seed=8).surprisals
@@ -212,6 +213,7 @@ def test_never_nan_when_converged():
     assert not fit.difficulty.isna().any()
 
 
+@pytest.mark.filterwarnings("ignore:.*over 20 times")
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_an_infinite_dispersion_is_no_convergence(model):
     surprisals = ld.simulate(20, 3, seed=1).surprisals
@@ -247,6 +249,7 @@ def test_difficulties_of_no_language_have_no_errors(settings, factor):
         assert np.isnan(fit.contrast("e4", "e1", estimand=estimand).std_error)
 
 
+@pytest.mark.filterwarnings("ignore:.*over 20 times")
 @pytest.mark.parametrize("value", [1e300, 1e-300])
 @pytest.mark.parametrize("model", ["1", "2"])
 def test_one_impossible_cell_is_named(model, value):
@@ -260,6 +263,35 @@ def test_a_language_of_a_hundred_times_the_bits_is_fitted():
     bits = ld.simulate(60, 4, seed=1).surprisals.bits
     bits["e4"] *= 100  # the others are 3.2 nats below the average
     assert (ld.fit(bits).std_error > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:noise differs", "ignore:standard errors from")
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda own: np.roll(own, 2), r"e2 \(correlation -?0\.\d\d; moved by -2 row\(s\) 0\.9\d\)"),
+        (lambda own: own[::-1], r"e2 \(correlation -?0\.\d\d\)\."),
+        (lambda own: np.append(own[:600], np.roll(own[600:], 1)), r"e2 from 601 to 1200 .* moved by -1"),
+    ],
+)
+def test_an_edition_whose_rows_are_of_other_intents_is_named(change, words):
+    bits = ld.simulate(1200, 6, seed=1).surprisals.bits
+    ld.fit(bits)  # warnings are errors: nothing is said of the table as it is
+    bits["e2"] = change(bits["e2"].to_numpy())
+    with pytest.warns(LangdiffWarning, match=words):
+        ld.fit(bits)
+
+
+@pytest.mark.parametrize("value", [9990.0, 9999, 1e4, 1e5, 9999 / np.log(2), 99999 / np.log(2)])
+def test_a_number_far_from_its_row_and_edition_is_a_mark_or_named(value):
+    bits = ld.simulate(60, 4, seed=1).surprisals.bits
+    bits.loc["7", "e2"] = value
+    if value == 9990:
+        with pytest.warns(LangdiffWarning, match=re.escape("1 cell(s) have over 20 times")):
+            ld.fit(bits)
+    else:
+        words = "1 cell(s) hold a mark for a missing value in place of bits: (7, e2)"
+        refused(DataError, re.escape(words), ld.fit, bits)
 
 
 GOOD = {"a": [10.0, 20, 31], "b": [11.0, 25, 30], "c": [12.0, 24, 36]}

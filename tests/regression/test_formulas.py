@@ -20,7 +20,7 @@ from langdiff.cli.app import app
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import Random
 from langdiff.regression.formulas import checked_formula, columns_named, matrix_of
-from langdiff.run import read_experiment
+from langdiff.run.experiment_file import read_experiment
 from tests.helpers import refused
 
 N = 48

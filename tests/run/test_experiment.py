@@ -11,8 +11,9 @@ from langdiff.base.types import FormatName
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES, KneserNeyRecipe
 from langdiff.regression import fit
-from langdiff.run import Experiment, read_experiment
+from langdiff.run import Experiment
 from langdiff.run.experiment import demo_experiment
+from langdiff.run.experiment_file import read_experiment
 from langdiff.selection import select
 
 FILES = 'name = "x"\n[corpus]\nformat = "pbc"\npath = "{}"\n'
@@ -120,8 +121,9 @@ def test_paths_of_sections_start_at_the_folder_of_the_file(tmp_path):
 
 def test_a_file_that_is_none_is_refused_before_what_is_slow_to_import(tmp_path):
     (tmp_path / "x.toml").write_text("a." * 40 + "a = 1")
-    read = f"ld.run.read_experiment({str(tmp_path / 'x.toml')!r})"
-    code = f"import sys, langdiff as ld\ntry: {read}\nexcept ld.errors.LangdiffError: print(*sys.modules)\n"
+    read = f"read_experiment({str(tmp_path / 'x.toml')!r})"
+    code = "import sys, langdiff as ld\nfrom langdiff.run.experiment_file import read_experiment\n"
+    code += f"try: {read}\nexcept ld.errors.LangdiffError: print(*sys.modules)\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "langdiff.run.experiment_file" in done.stdout
     assert not {"pandas", "scipy"} & set(done.stdout.split())

@@ -57,7 +57,7 @@ def linearized(words, heads, deprels, weights, head=0):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_random_grammar_is_one_for_all(bank, seed):
-    from langdiff.base.seeds import keyed_random
+    from langdiff.base.types import keyed_random
 
     words, heads = ["The", "old", "dogs", "were", "at", "home"], (3, 3, 4, 0, 6, 4)
     deprels = ("det", "amod", "nsubj", "root", "case", "obl")

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.treebanks import ShapeCounts, score_trees
+from langdiff.treebanks import score_trees
+from langdiff.treebanks.measures import ShapeCounts
 from tests.helpers import refused
 from tests.treebanks.strategies import BARK, SAW, SLEEP, A, tree
 

@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 import regex
 
-from langdiff.base.seeds import generator
-from langdiff.base.tolerances import ROUNDING_OF_SUMS
-from langdiff.base.types import Floats
+from langdiff.base.types import ROUNDING_OF_SUMS, Floats, generator
 from langdiff.errors import ConfigError, DataError, listing
 
 MOST_CONTEXTS = 10**6

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Result
-from langdiff.base.seeds import generator
+from langdiff.base.types import generator
 from langdiff.corpora.frame import read_frame
 from langdiff.corpora.synthetic.language import (
     DEFAULT_LANGUAGES,

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from langdiff.base.seeds import generator, torch_generator
-from langdiff.lm.device import empty_cache, single_precision
+from langdiff.base.types import generator
+from langdiff.lm.device import empty_cache, single_precision, torch_generator
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
 from langdiff.lm.lstm.scoring import SCORED_ON_CPU, Judging, slices

@@ -10,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.io import write_text
 from langdiff.base.result import Result
-from langdiff.base.seeds import generator, seed_number
+from langdiff.base.types import generator, seed_number
 from langdiff.errors import ConfigError, DataError
 from langdiff.lm.device import find_device
 from langdiff.parallelism.taggers.bert import FrozenBert

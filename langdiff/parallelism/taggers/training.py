@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from langdiff.base.progress import progress_bar
-from langdiff.base.seeds import generator, seed_number, seed_numbers, seeded_torch
+from langdiff.base.types import generator, seed_number, seed_numbers
 from langdiff.errors import ConfigError, DataError, TrainingError, option
-from langdiff.lm.device import find_device, one_thread
+from langdiff.lm.device import find_device, one_thread, seeded_torch
 from langdiff.lm.lstm.resume import StateFolder, TrainingState
 from langdiff.parallelism.documents import Document
 from langdiff.parallelism.taggers.network import TaggerNetwork
@@ -136,7 +136,7 @@ def train_tagger(
     seed : int or numpy.random.Generator
         Seed of weights, orders of sections, replaced words and dropout.
     vectors : str or Path, optional
-        File of word2vec, for ``embedding="word2vec"``; see `read_word_vectors`.
+        File of word2vec, for ``embedding="word2vec"``, in its text or binary form.
     bert : str or Path, optional
         Folder of a BERT, for ``embedding="bert"``.
     lemmatizer : str or callable

@@ -40,17 +40,7 @@ class WordVectors(NamedTuple):
     vectors: dict[str, Row]
 
     def unknown_share(self, words: Sequence[str]) -> float:
-        """Return the share of words that have no vector.
-
-        Parameters
-        ----------
-        words : sequence of str
-            Running words of a text.
-
-        Returns
-        -------
-        float
-        """
+        """Return the share of words that have no vector."""
         return sum(word not in self.vectors for word in words) / max(len(words), 1)
 
 
@@ -60,31 +50,6 @@ def read_word_vectors(path: str | Path, words: Collection[str], *, binary: bool 
     The text form has a line per word, ``word v1 … vD``, with single spaces, after an optional line ``count width``. The
     binary form has that line, then for each word its UTF-8, a space, D little-endian numbers of 32 bits, and an
     optional line break.
-
-    Parameters
-    ----------
-    path : str or Path
-        File, plain or compressed (``.gz``, ``.bz2``, ``.xz``).
-    words : collection of str
-        Words whose vectors are wanted.
-    binary : bool, optional
-        Whether the file is in the binary form; by default, whether it is called ``*.bin``, compressed or not.
-
-    Returns
-    -------
-    WordVectors
-        Vectors of those of the words that the file has. If it has a word twice, the first vector counts.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, a width differs from that of the header or the first row, a number that is kept is
-        not finite, there are fewer words than announced, or text is not UTF-8; the message names the line or the byte.
-
-    Warns
-    -----
-    LangdiffWarning
-        If a word that is kept is there twice.
 
     Examples
     --------

@@ -10,9 +10,8 @@ import pandas as pd
 from langdiff import __version__
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers, generator
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, option
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Integers, check_resamples
+from langdiff.base.types import Floats, Integers, check_resamples, generator
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, warn
 from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import AnyClusters, OneClustering, one_clustering

@@ -8,9 +8,8 @@ import pandas as pd
 from scipy.optimize import minimize_scalar
 
 from langdiff import __version__
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, generator
 from langdiff.errors import ConfigError, DataError, listing, words
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.regression.kernel.quadrature import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes

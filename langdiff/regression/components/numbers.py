@@ -25,8 +25,7 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from langdiff.base.result import Result
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, generator
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.regression.fitting.fit import fit
 from langdiff.tables.rule import LEVEL, half_width, range_quantile, variance_ends

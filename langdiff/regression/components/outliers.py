@@ -30,8 +30,7 @@ from scipy.special import digamma, polygamma
 from scipy.stats import false_discovery_control, norm
 from scipy.stats import t as student
 
-from langdiff.base.tolerances import ROUNDING
-from langdiff.base.types import Booleans, Floats
+from langdiff.base.types import ROUNDING, Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.two_way import solve_two_way

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Drawn, Result
-from langdiff.base.tolerances import ROUNDING
+from langdiff.base.types import ROUNDING
 from langdiff.errors import ConfigError, option
 from langdiff.regression.clustering import Clusters, one_clustering
 from langdiff.regression.components.numbers import Setting, fewest_documents, fewest_seeds, mean_size, power_of

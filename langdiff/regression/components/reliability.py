@@ -26,8 +26,7 @@ import pandas as pd
 
 from langdiff.base.grids import Shown
 from langdiff.base.result import Result
-from langdiff.base.tolerances import ROUNDING
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import ROUNDING, Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.clustering import AnyClusters, one_clustering
 from langdiff.regression.components.numbers import Number, Spread, mean_size, spread_of

@@ -14,8 +14,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.result import Result
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, generator
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.table import as_surprisals

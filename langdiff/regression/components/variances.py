@@ -39,8 +39,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from langdiff.base.tolerances import CELLS_OF_PRODUCTS, ROUNDING_OF_EIGENVALUES
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import CELLS_OF_PRODUCTS, ROUNDING_OF_EIGENVALUES, Booleans, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.two_way import weighted_gram
 

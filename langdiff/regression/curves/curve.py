@@ -23,8 +23,7 @@ from scipy.stats import false_discovery_control, rankdata
 
 from langdiff.base.grids import Shown
 from langdiff.base.result import Result, drawing, rounded
-from langdiff.base.seeds import generator
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers, generator
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.curves.asymptotes import Asymptotes, Form, fit_asymptotes
 from langdiff.tables.effects import Effects

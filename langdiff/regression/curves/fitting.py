@@ -19,9 +19,8 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 
 from langdiff import __version__
-from langdiff.base.seeds import seed_number
 from langdiff.base.signature import join_signature, short_hash
-from langdiff.base.types import Floats, Integers, check_resamples
+from langdiff.base.types import Floats, Integers, check_resamples, seed_number
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, warn
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.regression.curves.curve import DifficultyCurve

@@ -150,7 +150,7 @@ def fit(
         (a factor of 148), so that it has no standard errors.
     LangdiffWarning
         If errors come from few clusters or few intents, editions are copies of others, or single intents join
-        editions.
+        editions; if cells are extreme, or the rows of an edition seem to belong to other intents.
 
     References
     ----------

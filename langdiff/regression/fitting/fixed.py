@@ -266,7 +266,16 @@ class Fixed(Fitting):
 
     def clusters(self, cluster: Integers) -> Clusters:
         """Return scores and information by cluster; see `Fitting.clusters`."""
-        return RowClusters(self._rows, cluster, self.design.basis)
+        return RowClusters(self._rows, cluster, self.design.basis, self._inverse)
+
+    @property
+    def _inverse(self) -> Floats | None:
+        """Inverse of the observed information on c, where the estimate has it."""
+        variant, covariance = self.settings.variant, self._found.covariance
+        if covariance is None or not variant.has_information or variant.common_variance:
+            return None
+        found: Floats = covariance / self.shared.inflation(self.settings.restricted)
+        return found if self.design.basis is None and np.isfinite(found).all() else None
 
     @property
     def by_columns(self) -> bool:
@@ -286,7 +295,7 @@ class Fixed(Fitting):
         """Return the share of each cluster in the information on all editions, (G,), or on each of them, (G, J)."""
         if self._complete_least_squares:
             return np.bincount(cluster) / len(self.shared.residual)
-        if self.settings.variant.kinked:
+        if self.settings.variant.kinked or not self.settings.variant.concave:
             precision, mask = 1 / np.logaddexp(0.0, -self._found.sizes), self.shared.mask
             of_rows = precision[:, None] * (np.ones((1, len(self._found.c))) if mask is None else mask)
         elif self.by_columns:

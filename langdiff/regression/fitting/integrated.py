@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
 
-from langdiff.base.numbers import exact_numbers
-from langdiff.base.seeds import generator
+from langdiff.base.cells import exact_numbers
 from langdiff.base.signature import short_hash
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, generator
 from langdiff.errors import ConfigError, listing, option, words
 from langdiff.regression.design import Design, columns_of_formula, labels_of
 from langdiff.regression.fitting.errors import Bootstrap
@@ -88,6 +87,8 @@ class RandomSizes(Fitting):
         If the residuals vanish.
     """
 
+    repeatable = True
+
     def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals) -> None:
         super().__init__(design, settings, table)
         self._z = z
@@ -95,10 +96,23 @@ class RandomSizes(Fitting):
         check_residuals(solve_two_way(z[shared], design.basis), settings, table)
         self.option = settings.random or Random()
         self._terms = _terms_of_sizes(self.option.formula, table)
-        self.random = self._estimate(slice(None), None)
         self.estimate = _plain_estimate(self.random)
         self.used = np.ones(len(z), dtype=bool)
         self.residual_freedom = int((~np.isnan(z)).sum()) - len(z) - design.free + 1
+
+    @cached_property
+    def _z(self) -> Floats:
+        return self.z
+
+    @cached_property
+    def random(self) -> RandomEstimate:
+        """The estimate with the scores of all intents."""
+        return self._estimate(slice(None), None)
+
+    def forget(self) -> None:
+        """Let go of scores, which another fit gives; see `Fitting.forget`."""
+        for name in ("_z", "random"):
+            self.__dict__.pop(name, None)
 
     def _estimate(self, rows: slice | Integers, start: Floats | None) -> RandomEstimate:
         variant, terms = self.settings.variant, self._terms
@@ -271,17 +285,26 @@ class OwnDispersions(Fitting):
 
     def _clusters(self, cluster: Integers, to_parameters: Floats) -> Clusters:
         """Return clusters with a root that maps to some parameters."""
+        found = copy(self._of_free(cluster))
+        found.root = to_parameters @ found.root
+        return found
+
+    def _of_free(self, cluster: Integers) -> SummedClusters:
+        """Return clusters with a root that maps to the free parameters."""
         code = np.unique(cluster, return_inverse=True)[1]
         if self._kept is None or self._kept[0] != code.tobytes():
             self._kept = code.tobytes(), clusters_of_unequal(self.unequal, code)
-        found = copy(self._kept[1])
-        found.root = to_parameters @ found.root
-        return found
+        return self._kept[1]
 
     @cached_property
     def _shared(self) -> TwoWay:
         """Model 1 of the used intents."""
         return solve_two_way(self.z if self.used.all() else self.z[self.used], self.design.basis, overwrite=True)
+
+    @property
+    def total(self) -> float:
+        """Sum of the log surprisals; see `Fitting.total`."""
+        return self._shared.total
 
     def forget(self) -> None:
         """Let go of the residuals of model 1; see `Fitting.forget`."""
@@ -300,7 +323,7 @@ class OwnDispersions(Fitting):
 
     def plain(self) -> Floats:
         """Return the sandwich with intents as clusters; see `Fitting.plain`."""
-        covariance: Floats = self._to_influence @ self.unequal.score_products() @ self._to_influence.T
+        covariance: Floats = self._to_influence @ self.unequal.score_products @ self._to_influence.T
         return covariance
 
     @property
@@ -320,8 +343,8 @@ class OwnDispersions(Fitting):
     def _dispersions(self, labels: list[pd.Series], uncertainty: Uncertainty) -> Dispersions:
         found, group, editions = self.unequal, self.group, self.table.editions
         names = pd.Index(list(pd.unique(group)), name=group.name)
-        cluster = pd.factorize(labels[0][self.used])[0] if labels else None
-        covariance = sandwich_covariance(found, cluster)
+        cluster = np.asarray(pd.factorize(labels[0][self.used])[0]) if labels else None
+        covariance = sandwich_covariance(found, None if cluster is None else self._of_free(cluster).scores)
         if uncertainty.joint is not None and (len(labels) > 1 or uncertainty.source.strata):
             covariance = uncertainty.joint
         n_clusters = int(self.used.sum()) if cluster is None else uncertainty.source.n_clusters

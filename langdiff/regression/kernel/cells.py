@@ -21,8 +21,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
-from langdiff.base.tolerances import CELLS_WITH_TEMPORARIES
-from langdiff.base.types import Floats
+from langdiff.base.types import CELLS_WITH_TEMPORARIES, Floats
 from langdiff.regression.kernel.likelihood import (
     Gradient,
     RowInformation,

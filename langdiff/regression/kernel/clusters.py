@@ -22,8 +22,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from langdiff.base.tolerances import CELLS_AT_A_TIME
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import CELLS_AT_A_TIME, CELLS_OF_WINDOWS, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.likelihood import RowInformation, Rows
 from langdiff.regression.kernel.two_way import add_products, blocks_of, whole
@@ -67,6 +66,9 @@ class Clusters(Protocol):
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters, shape (n, r, r)."""
 
+    def eigen(self, which: Integers) -> tuple[Floats, Floats]:
+        """Return the eigenvalues (n, r) and eigenvectors (n, r, r) of the share C_g of some clusters."""
+
     @property
     def axes(self) -> Floats:
         """A, shape (Q, r), with C_g = Aᵀ K_g A for the matrices K_g by which `times` multiplies."""
@@ -95,6 +97,8 @@ class RowClusters:
         The cluster of each row.
     basis : ndarray, shape (J, K), optional
         Full rank: c was sought among its combinations.
+    inverse : ndarray, shape (J, J), optional
+        Inverse of the information, where it is known.
 
     Raises
     ------
@@ -106,9 +110,11 @@ class RowClusters:
 
     cells_at_a_time = CELLS_AT_A_TIME
 
-    def __init__(self, rows: RowInformation, cluster: Integers, basis: Floats | None = None) -> None:
+    def __init__(
+        self, rows: RowInformation, cluster: Integers, basis: Floats | None = None, inverse: Floats | None = None
+    ) -> None:
         self._sort(rows, cluster)
-        self._basis = basis
+        self._basis, self._inverse = basis, inverse
 
     @cached_property
     def root(self) -> Floats:
@@ -118,13 +124,18 @@ class RowClusters:
 
     @cached_property
     def _across(self) -> Floats:
-        return np.asarray(self.root @ self.root.T)
+        return np.asarray(self.root @ self.root.T) if self._inverse is None else self._inverse
 
     def influences(self, block: slice) -> Floats:
         """Return the influences of some clusters without an adjustment, shape (n, J); see `Clusters`."""
         rows, starts = self._of(np.arange(block.start, block.stop))
         influences: Floats = sums_of(rows.score, starts) @ self._across
         return influences
+
+    @property
+    def editions(self) -> int:
+        """Number of editions, J."""
+        return self._rows.shape[1]
 
     @property
     def many(self) -> bool:
@@ -224,6 +235,9 @@ class RowClusters:
 
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters; see `Clusters`."""
+        half = len(which) // 2
+        if half and (self._starts[which + 1] - self._starts[which]).sum() * self.editions > CELLS_OF_WINDOWS:
+            return np.concatenate([self.shares(which[:half]), self.shares(which[half:])])
         rows, starts = self._of(which)
         shares = (self.root.T * sums_of(rows.weight, starts)[:, None, :]) @ self.root
         across, single = rows.mixed @ self.root, np.diff(starts) == 1
@@ -234,6 +248,10 @@ class RowClusters:
             shares[place] -= part.T @ part
         result: Floats = shares
         return result
+
+    def eigen(self, which: Integers) -> tuple[Floats, Floats]:
+        """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
+        return np.linalg.eigh(self.shares(which))
 
     def times(self, which: Integers, vectors: Floats) -> Floats:
         """Return the product of B_g and a vector of each of some clusters; see `Clusters`."""
@@ -271,11 +289,12 @@ class SummedClusters:
     tolerance = SERIES_TOLERANCE
 
     def __init__(self, scores: Floats, information: Floats) -> None:
-        self.numbers = np.arange(len(scores))
+        self.numbers, self.scores = np.arange(len(scores)), scores
         _check_number(self.numbers)
         self.root = inverse_root(information.sum(axis=0))
         self._influences = scores @ self.root
         self._shares = self.root.T @ information @ self.root
+        self._eigen: list[Floats] = []  # of all shares, which copies with another root have, too
 
     def influences(self, block: slice) -> Floats:
         """Return the influences of some clusters without an adjustment; see `Clusters`."""
@@ -290,6 +309,13 @@ class SummedClusters:
         """Return the share C_g of the information of some clusters; see `Clusters`."""
         shares: Floats = self._shares[which]
         return shares
+
+    def eigen(self, which: Integers) -> tuple[Floats, Floats]:
+        """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
+        if not self._eigen:
+            self._eigen += np.linalg.eigh(self._shares)
+        part = slice(None) if len(which) == len(self.numbers) else which  # no copy of all
+        return self._eigen[0][part], self._eigen[1][part]
 
     @property
     def axes(self) -> Floats:
@@ -375,7 +401,7 @@ def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
 def adjusted_influences(clusters: Clusters, kind: Kind) -> Floats:
     """Return the influence W f(C_g) Wᵀ S_g of each cluster on the parameters, shape (G, P)."""
     parts = clusters.blocks()
-    if kind in POWER and isinstance(clusters, RowClusters) and clusters.many and len(clusters.root) > MANY_PARAMETERS:
+    if kind in POWER and isinstance(clusters, RowClusters) and clusters.many and clusters.editions > MANY_PARAMETERS:
         return np.concatenate([clusters.across(clusters.at_once(block, POWER[kind])) for block in parts])
     return clusters.of_parameters(
         np.concatenate([adjusted(clusters, block, clusters.influences(block), kind) for block in parts])
@@ -446,7 +472,7 @@ def shares_by_axis(clusters: Clusters, which: Integers) -> tuple[Floats, Floats]
     DataError
         If a cluster has all the information on some difference.
     """
-    values, axes = np.linalg.eigh(clusters.shares(which))
+    values, axes = clusters.eigen(which)
     whole = clusters.numbers[which][values[:, -1] > WHOLE]
     if len(whole):
         first = ", ".join(str(number) for number in whole[:5])

@@ -22,7 +22,6 @@ import numpy as np
 
 from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.clusters import (
-    MANY_PARAMETERS,
     POWER,
     ROUGH,
     SERIES_TOLERANCE,
@@ -74,9 +73,8 @@ def freedom_of_pairs(clusters: Clusters, mean: Floats) -> Freedom:
         Weights of the editions in the mean, with sum 1.
     """
     own = clusters.freedom if isinstance(clusters, RowClusters) else None
-    if own is not None and len(own) > MANY_PARAMETERS:  # whose root takes longer than all else
-        values = np.minimum(own[:, None], own)
-        return Freedom(values, "shares of editions")
+    if own is not None and len(clusters.numbers) * len(own) ** 3 > SHARES_COST:
+        return Freedom(np.minimum(own[:, None], own), "shares of editions")
     root = clusters.root[: len(mean)]
     directions = root - mean @ root  # differences of these rows are those of editions, whatever the mean
     n_clusters, size = len(clusters.numbers), len(clusters.root)
@@ -85,9 +83,8 @@ def freedom_of_pairs(clusters: Clusters, mean: Floats) -> Freedom:
             return Freedom(_exact(clusters, directions), "exact")
         if n_clusters * size**3 <= SHARES_COST:
             return Freedom(_of_shares(clusters, directions), "shares")
-        if own is None:
-            shares = clusters.shares_along(directions) / np.einsum("jr,jr->j", directions, directions)
-            own = 1 / _inverse_freedom(shares)
+        shares = clusters.shares_along(directions) / np.einsum("jr,jr->j", directions, directions)
+        own = 1 / _inverse_freedom(shares)
         values = np.minimum(own[:, None], own)
     values[_equal(directions)] = np.nan
     np.fill_diagonal(values, own)

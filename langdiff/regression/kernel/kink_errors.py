@@ -14,8 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
-from langdiff.base.tolerances import CELLS_OF_WINDOWS
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import CELLS_OF_WINDOWS, Floats, Integers
 from langdiff.regression.kernel.kinks import Kinks
 from langdiff.regression.kernel.likelihood import mu_at_mean
 

@@ -7,8 +7,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from langdiff.base.tolerances import ROUNDING_OF_SUMS
-from langdiff.base.types import Floats
+from langdiff.base.types import ROUNDING_OF_SUMS, Floats
 from langdiff.regression.kernel.cells import CellLikelihood, second_order
 from langdiff.regression.kernel.likelihood import Gradient, Profile, ScaleFreeLikelihood, Scales
 from langdiff.regression.kernel.two_way import TwoWay

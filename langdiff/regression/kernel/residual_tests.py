@@ -19,11 +19,11 @@ those by units, and more than where values change places.
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import Booleans, Floats, Integers, generator
 from langdiff.regression.kernel.clusters import sums_by_cluster
 from langdiff.regression.kernel.two_way import add_products, blocks_of, whole
 
@@ -32,7 +32,7 @@ PERMUTATIONS, COMPONENTS = 199, 10
 DOUBTED_EFFECT = 1.25  # times the variance by units, from which a column is doubted
 FEWEST_OF_EDITION = 20  # cells; residuals of an edition with fewer are nearly fitted to 0
 FEWEST_CELLS = 3  # of a row whose squared residuals say which edition has more noise
-RANK_TOLERANCE = 1e-10
+RANK_TOLERANCE, CERTAIN = 1e-10, 1e-8  # of the largest eigenvalue; of a condition from which the rank is full
 
 
 class Residuals(Protocol):
@@ -107,21 +107,38 @@ def likeness_of_neighbours(residual: Residuals, variance: Floats | None = None) 
         total += part.sum(axis=0)
         gram = add_products(gram, part)
     mean = total / n_rows
-    squares, axes = np.linalg.eigh(whole(gram) - n_rows * np.outer(mean, mean))  # leading vectors are enough
-    squares, axes = squares[::-1][:most], axes[:, ::-1][:, :most]
-    known = squares > RANK_TOLERANCE * squares.max(initial=0.0)
-    if not known.any():
+    axes, rank = _leading_axes(whole(gram) - n_rows * np.outer(mean, mean), most)
+    if not rank:
         return Tested(float("nan"), float("nan"))
-    axes, rank = axes[:, known] * np.sqrt(n_rows / squares[known]), int(known.sum())
-    products, before = np.minimum(np.arange(n_rows), LAGS) * rank / n_rows, np.zeros((LAGS, rank))
+    axes *= np.sqrt(n_rows)
+    width = axes.shape[1]
+    products, before = np.minimum(np.arange(n_rows), LAGS) * rank / n_rows, np.zeros((LAGS, width))
     for rows in blocks_of(n_rows, n_editions):
-        vectors = np.vstack([before, (residual[rows] * scale[rows, None] - mean) @ axes])
+        part = residual[rows] * scale[rows, None] - mean
+        # products of all axes need no more than a triangle
+        vectors = np.vstack([before, part @ axes if width < n_editions else blas.dtrmm(1.0, axes, part, side=1)])
         last = len(vectors) - LAGS
         for lag in range(1, LAGS + 1):
             products[rows] += np.einsum("ik,ik->i", vectors[LAGS:], vectors[LAGS - lag : LAGS - lag + last])
         before = vectors[last:]
     statistic = float(products.sum() / np.sqrt(products @ products))
     return Tested(statistic, float(ndtr(-statistic)))
+
+
+def _leading_axes(gram: Floats, most: int) -> tuple[Floats, int]:
+    """Return leading eigenvectors over the roots of their eigenvalues, (J, k), with their number, at most some.
+
+    In their place is a triangle, (J, J), whose products are theirs, where all but that of the constant are leading.
+    """
+    level = np.trace(gram) / len(gram) ** 2
+    if most == len(gram) - 1 and np.abs(gram.sum(axis=0)).max() <= RANK_TOLERANCE * len(gram) * level:
+        factor, failed = lapack.dpotrf(gram + level, clean=1)
+        if not failed and lapack.dpocon(factor, np.abs(gram + level).sum(axis=0).max())[0] > CERTAIN:
+            return np.asarray(lapack.dtrtri(factor)[0]), most
+    squares, axes = np.linalg.eigh(gram)
+    squares, axes = squares[::-1][:most], axes[:, ::-1][:, :most]
+    known = squares > RANK_TOLERANCE * squares.max(initial=0.0)
+    return axes[:, known] / np.sqrt(squares[known]), int(known.sum())
 
 
 def likeness_within(rows: Floats, units: Integers | None, column: Integers) -> tuple[float, float]:

@@ -20,8 +20,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
-from langdiff.base.tolerances import CELLS_AT_A_TIME, TOLERANCE_OF_ROOTS
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import CELLS_AT_A_TIME, TOLERANCE_OF_ROOTS, Booleans, Floats, Integers
 from langdiff.errors import DataError
 
 WIDE = 2000  # editions above which no matrix of editions × editions is made
@@ -201,6 +200,10 @@ class TwoWay:
         """Number of cells less free parameters, N − I − J + 1 (K for J with a design)."""
         intents, free = self.residual.shape if self.design is None else (len(self.residual), self.design.shape[1])
         return int(self.cells - intents - free + 1)
+
+    def inflation(self, restricted: bool) -> float:
+        """Return by what the inverse information is multiplied: a restricted likelihood has made up for sizes."""
+        return 1.0 if restricted else self.cells / self.degrees_of_freedom
 
 
 def solve_two_way(z: Floats, design: Floats | None = None, *, wide: bool = False, overwrite: bool = False) -> TwoWay:

@@ -8,8 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import Floats, Integers, generator
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel, ScoreModel
 from langdiff.regression.outcomes.design import check_estimates, design_items, rows_of, units_of

@@ -7,8 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.special import logit
 
-from langdiff.base.tolerances import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROWS
-from langdiff.base.types import Floats
+from langdiff.base.types import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROWS, Floats
 from langdiff.regression.outcomes.evaluation import Point, Value, evaluate, totals_suffice
 from langdiff.regression.outcomes.integrals import Rows, collapse
 from langdiff.regression.outcomes.likelihoods import Structure

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats, check_resamples
+from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing, option, warn
 from langdiff.regression.clustering import independent_units
 from langdiff.regression.formulas import columns_named

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, generator
 from langdiff.errors import SolverError, option, warn
 from langdiff.regression.outcomes.design import ItemDesign, ItemUnits, each_beats_all
 from langdiff.regression.outcomes.estimate import LAST, Estimate, estimate

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logsumexp
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, generator
 from langdiff.errors import ConfigError, DataError, listing, option, words
 from langdiff.regression.outcomes import nested
 from langdiff.regression.outcomes.design import rows_of

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed, short_hash
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, generator
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
 from langdiff.regression.outcomes import SampledModel
 from langdiff.regression.outcomes.design import ItemDesign, check_size, design_items, rows_of, units_of

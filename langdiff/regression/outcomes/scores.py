@@ -18,11 +18,10 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 from scipy.special import expit, xlogy
 
-from langdiff.base.tolerances import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROOTS
-from langdiff.base.types import Floats, Integers
+from langdiff.base.types import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROOTS, Booleans, Floats, Integers
 from langdiff.errors import DataError, SolverError, listing, option, warn
 from langdiff.regression.kernel.clusters import RowClusters, adjusted_influences
-from langdiff.regression.kernel.freedom import equal_influences
+from langdiff.regression.kernel.likelihood import RowInformation, Rows
 from langdiff.regression.kernel.two_way import solve_two_way, two_way_premiums
 from langdiff.regression.outcomes.design import ItemUnits
 from langdiff.regression.outcomes.inference import ABILITY, DIFFICULTY, ITEMS, SPREAD
@@ -33,6 +32,7 @@ from langdiff.tables.outcomes import Outcomes
 
 THRESHOLD = "threshold"  # parameter of ratings
 AT_AN_END = 0.95  # share of scores at 0 or 1 from which differences say little
+MOST_EXACT = 200  # units up to which degrees of freedom are exact
 MOST_STEPS = 100
 NODES = 21
 NO_SPREAD = 1e-3  # σ that is none
@@ -49,6 +49,8 @@ class ScoreEstimate(NamedTuple):
     log_likelihood: float
     n_iterations: int = 0
     raw: Floats | None = None  # of corrected values
+    root: Floats | None = None  # (P, r), see `Influence`, as are parts
+    parts: Floats | None = None
 
     def published(self, units: ItemUnits) -> tuple[pd.Series, Influence]:
         """Return abilities, which average 0, and further parameters, with their influences."""
@@ -63,8 +65,34 @@ class ScoreEstimate(NamedTuple):
             share = np.insert(share, columns, share[:, :columns].mean(axis=1), axis=1)
         index = pd.MultiIndex.from_tuples(names, names=["parameter", "name"])
         raw = None if self.raw is None else self.raw @ centring.T
-        influence = Influence(self.values @ centring.T, share, units.units, corrected=self.raw is not None, raw=raw)
+        influence = Influence(
+            rows=self.values @ centring.T,
+            share=share,
+            units=units.units,
+            corrected=self.raw is not None,
+            raw=raw,
+            root=None if self.root is None else centring @ self.root,
+            parts=self.parts,
+        )
         return pd.Series(centring @ self.estimate, index), influence
+
+
+def _by_clusters(
+    outcomes: Outcomes, units: ItemUnits, rows: RowInformation, telling: Booleans, estimate: Floats, likelihood: float
+) -> ScoreEstimate:
+    """Return levels with influences of units (CR2), from scores and information of the rows that tell of them."""
+    clusters, count = RowClusters(rows, units.code[telling]), len(units.units.names)
+    there, columns = clusters.numbers, len(estimate)
+    influences = np.zeros((2, count, columns))
+    influences[:, there] = [adjusted_influences(clusters, kind) for kind in ("CR2", "CR0")]
+    share = sums(rows.of(slice(None)).weight, units.code[telling], count)
+    root = parts = None
+    if len(there) <= MOST_EXACT:
+        root, parts = clusters.root, np.zeros((count, *2 * clusters.root.shape[1:]))
+        parts[there] = clusters.shares(np.arange(len(there)))
+    names = [(ABILITY, str(name)) for name in outcomes.systems.index]
+    share = share / share.sum(axis=0)
+    return ScoreEstimate(names, estimate, influences[0], share, likelihood, 0, influences[1], root, parts)
 
 
 def estimate_scores(outcomes: Outcomes, units: ItemUnits) -> ScoreEstimate:
@@ -72,28 +100,15 @@ def estimate_scores(outcomes: Outcomes, units: ItemUnits) -> ScoreEstimate:
     y, observed = outcomes.rates.to_numpy(dtype=float), outcomes.observed
     _warn_of_ends(outcomes.rates)
     shared = observed.sum(axis=1) > 1
-    code = units.code[shared]
     found = solve_two_way(y[shared])
     if found.degrees_of_freedom < 1 or found.sum_of_squares <= np.finfo(float).eps * np.nansum(y**2):
         raise DataError(
             "scores of columns differ by the same amount in every item, so that nothing tells an error of their "
             "differences. Are columns copies of one another?"
         )
-    if found.mask is None:
-        some, raw = (equal_influences(found.residual, code, kind) for kind in ("CR2", "CR0"))
-    else:
-        clusters = RowClusters(LogNormal().rows(found, None), code)  # type: ignore[arg-type]  # it needs no estimate
-        some, raw = (adjusted_influences(clusters, kind) for kind in ("CR2", "CR0"))
-    there, count = np.unique(code), len(units.units.names)
-    influences = np.zeros((2, count, y.shape[1]))
-    influences[:, there] = some, raw
-    share = sums(observed * shared[:, None], units.code, count)
-    variance = found.sum_of_squares / found.cells
-    likelihood = -found.cells / 2 * (np.log(2 * np.pi * variance) + 1)
-    names = [(ABILITY, str(name)) for name in outcomes.systems.index]
-    return ScoreEstimate(
-        names, found.edition_effect, influences[0], share / share.sum(axis=0), float(likelihood), raw=influences[1]
-    )
+    likelihood = -found.cells / 2 * (np.log(2 * np.pi * found.sum_of_squares / found.cells) + 1)
+    rows = LogNormal().rows(found, None)  # type: ignore[arg-type]  # it needs no estimate
+    return _by_clusters(outcomes, units, rows, shared, found.edition_effect, float(likelihood))
 
 
 def _warn_of_ends(rates: pd.DataFrame) -> None:
@@ -117,11 +132,13 @@ def estimate_counts(outcomes: Outcomes, units: ItemUnits) -> ScoreEstimate:
         found = two_way_premiums(counts, exposure)
     except LinAlgError:
         raise DataError("rates of columns are infinite: some have counts only where others have none.") from None
-    whole = counts.sum(axis=1, keepdims=True)
-    values, expected = (sums(cells, units.code, len(units.units.names)) for cells in (found.influence, found.expected))
-    likelihood = xlogy(counts, found.expected / np.where(whole > 0, whole, 1.0)).sum()
-    names = [(ABILITY, str(name)) for name in outcomes.systems.index]
-    return ScoreEstimate(names, found.logarithms, values, expected / expected.sum(axis=0), float(likelihood))
+    telling = counts.any(axis=1)
+    counts, expected = counts[telling], found.expected[telling]
+    total = counts.sum(axis=1, keepdims=True)
+    likelihood = xlogy(counts, expected / total).sum()
+    scores, mixed = counts - expected, expected / np.sqrt(total)
+    rows = RowInformation(scores.shape, lambda some: Rows(scores[some], expected[some], mixed[some]))
+    return _by_clusters(outcomes, units, rows, telling, found.logarithms, float(likelihood))
 
 
 def estimate_ratings(outcomes: Outcomes, units: ItemUnits) -> ScoreEstimate:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.base.types import check_resamples
+from langdiff.base.types import check_resamples, generator
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
 from langdiff.regression.stan.draws import diagnose, label
 from langdiff.regression.stan.engines import (

@@ -18,8 +18,7 @@ from scipy.interpolate import RectBivariateSpline
 from scipy.special import expit, ndtri
 
 from langdiff.base.signature import name_of_number
-from langdiff.base.tolerances import CELLS_WITH_DENSITIES, TOLERANCE
-from langdiff.base.types import Booleans, Floats
+from langdiff.base.types import CELLS_WITH_DENSITIES, TOLERANCE, Booleans, Floats
 from langdiff.errors import ConfigError, option, words
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, Cells, NormalCells, SecondDerivatives
 from langdiff.regression.kernel.likelihood import mu_at_mean
@@ -225,10 +224,9 @@ class Blunders(Variant):
         normal-theory variance of their scores.
         """
         v = np.logaddexp(0.0, -optimum.mu)
-        inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
         kept, squares = self._kept(two_way, optimum)
         table = replace(two_way, mask=kept, cells_per_intent=kept.sum(axis=1, dtype=float))
-        inflation *= float(squares @ v) / kept.sum()
+        inflation = two_way.inflation(restricted) * float(squares @ v) / kept.sum()
         return covariance_of(table, optimum, *self.exact().information(), inflation)
 
     def _kept(self, two_way: TwoWay, optimum: Optimum) -> tuple[Booleans, Floats]:

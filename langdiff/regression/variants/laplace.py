@@ -9,8 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from langdiff.base.signature import name_of_number
-from langdiff.base.tolerances import TOLERANCE
-from langdiff.base.types import Floats
+from langdiff.base.types import TOLERANCE, Floats
 from langdiff.errors import ConfigError, option
 from langdiff.regression.kernel.cells import (
     CellModel,

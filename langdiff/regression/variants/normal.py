@@ -54,11 +54,9 @@ class Normal(Variant):
             converged, message = optimum.converged, optimum.message
             covariance = information = None
             if with_covariance and not two_way.wide:
-                # the restricted likelihood has made up for the intents' share of the variation already
-                inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
                 try:
                     information = likelihood.information(optimum.mu, optimum.c)
-                    covariance = inflation * inverse_information(two_way, information)
+                    covariance = two_way.inflation(restricted) * inverse_information(two_way, information)
                 except (LinAlgError, ValueError):  # not positive definite; not finite
                     covariance, information = np.full_like(two_way.laplacian, np.nan), None
                     if converged:

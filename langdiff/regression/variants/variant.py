@@ -9,8 +9,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
-from langdiff.base.tolerances import TOLERANCE
-from langdiff.base.types import Floats
+from langdiff.base.types import TOLERANCE, Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, second_order
 from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
@@ -435,8 +434,7 @@ class Variant(ABC):
         ndarray, shape (J, J)
             Covariance of c, nats²; only differences of its entries have a meaning.
         """
-        inflation = 1.0 if restricted else two_way.cells / two_way.degrees_of_freedom
-        return covariance_of(two_way, optimum, *self.exact().information(), inflation)
+        return covariance_of(two_way, optimum, *self.exact().information(), two_way.inflation(restricted))
 
     def influences(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> Floats:  # noqa: ARG002
         """Return the influence of each row on c up to a constant where no row has an information, shape (I, J).

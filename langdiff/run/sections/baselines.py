@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from langdiff.base.cells import unguarded
+from langdiff.base.cells import read_exact_csv, unguarded
 from langdiff.base.checksums import is_whole, seal
 from langdiff.base.io import parse_json, read_bytes, write_json
-from langdiff.base.numbers import read_exact_csv
 from langdiff.base.progress import progress_bar
 from langdiff.base.signature import full_hash
 from langdiff.errors import DataError, LangdiffWarning

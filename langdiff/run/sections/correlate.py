@@ -9,9 +9,9 @@ from langdiff.errors import DataError
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.sections.predictors import PredictorSettings
 from langdiff.run.settings import Basis, Section, section
+from langdiff.typology.association.comparison import MIN_LEVEL
 from langdiff.typology.association.correlate import N_RESAMPLES, settle
 from langdiff.typology.association.correlation import Test
-from langdiff.typology.association.levels import MIN_LEVEL
 
 
 @section(

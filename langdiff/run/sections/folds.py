@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from langdiff.base.cells import unguarded
+from langdiff.base.cells import read_exact_csv, unguarded
 from langdiff.base.io import parse_json, read_bytes
-from langdiff.base.numbers import read_exact_csv
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression import compare_folds
 from langdiff.run.analysis import Analysis

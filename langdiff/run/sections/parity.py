@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 import langdiff as ld
-from langdiff.base.types import MEAN
 from langdiff.errors import DataError, listing
+from langdiff.parity.result import MEAN
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
 from langdiff.run.settings import Basis, Section, by_model, section

@@ -1,5 +1,9 @@
-"""Completions with log-probabilities, as OpenAI's interface, llama-cpp-python and others give them, one per line."""
+"""Log-probabilities of completions, as the interface of OpenAI gives them, and of prompts, as vLLM does; one per line.
 
+llama-cpp-python and others write the former; what llama.cpp writes is refused.
+"""
+
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -143,3 +147,111 @@ def _without_generated(
 
 
 KIND: Kind = Kind(name="openai", told="choices[0].logprobs.tokens", tells=_tells, read=_read)
+
+
+SCORES, IDS = "prompt_logprobs", "prompt_token_ids"
+
+
+def _holder(record: object) -> Mapping[str, Any] | None:
+    """Return the part of a record that has the log-probabilities."""
+    if not isinstance(record, dict):
+        return None
+    body = body_of(record)
+    choice = body["choices"][0] if body is not None else None
+    places = [*bodies(record), *([choice] if isinstance(choice, dict) else [])]
+    return next((one for one in places if isinstance(one.get(SCORES), list)), None)
+
+
+def _read_prompts(source: Source, asked: Asked) -> tuple[list[Row], About]:
+    return asked.rows(source, source.lines(), _row_of_prompt), About(unit="nats")
+
+
+class OfToken(Record):
+    """A token that might stand at a place."""
+
+    logprob: float | None = None
+    decoded_token: str | None = None
+
+
+class Prompt(Record):
+    """Log-probabilities of the tokens of a text, and their ids."""
+
+    prompt_logprobs: list[float | dict[str, float | OfToken | None] | None]
+    prompt_token_ids: list[int] | None = None
+
+
+def _row_of_prompt(text_of_line: str, line: int, where: str) -> Row:
+    record = json_record(text_of_line, where)
+    holder = _holder(record)
+    if holder is None or not holder[SCORES]:
+        raise DataError(f"{where}: no {SCORES}. Leave the line out, or ask for prompt_logprobs=0.")
+    check(Prompt, holder, where)
+    body = body_of(record) or {}
+    chain = [holder, *bodies(record), body]
+    ids = next((one[IDS] for one in chain if isinstance(one.get(IDS), list)), None)
+    if ids is not None and len(ids) != len(holder[SCORES]):
+        raise DataError(f"{where}: {len(holder[SCORES])} log-probabilities of {len(ids)} tokens.")
+    found = [
+        _token(each, None if ids is None else ids[place], f"{where}, token {place + 1}")
+        for place, each in enumerate(holder[SCORES])
+    ]
+    bits, unscored = scored([score for _, _, score in found], SCORES, where)
+    text = next((one["prompt"] for one in chain if isinstance(one.get("prompt"), str)), None)
+    tokens = Tokens([name for name, _, _ in found], bits, ids=[number for _, number, _ in found])
+    document = {key: value for key, value in record.items() if key not in {*OURS, SCORES, IDS, "prompt"}}
+    return Row(line, document, text=text, tokens=tokens, unscored=unscored)._replace(
+        **names_of([record, *bodies(record)])
+    )
+
+
+def _token(each: Any, wanted: int | None, where: str) -> tuple[str | None, int | None, float | None]:
+    """Return the string, id and log-probability of the token of the text, among those reported at its place."""
+    if each is None:
+        return None, wanted, None
+    if isinstance(each, int | float):
+        return None, wanted, float(each)
+    if not each:
+        raise DataError(f"{where}: no token.")
+    if wanted is None and len(each) > 1:
+        raise DataError(
+            f"{where}: {len(each)} ids, and no {IDS} to tell the one of the text. Score with prompt_logprobs=0, or "
+            "return token ids."
+        )
+    key = next(iter(each)) if wanted is None else str(wanted)
+    if key not in each:
+        raise DataError(f"{where}: the id {wanted} of the text is not among those with a log-probability.")
+    value = each[key]
+    if isinstance(value, dict):
+        name = value.get("decoded_token")
+        score = value.get("logprob")
+    else:
+        name, score = None, value
+    number = int(key) if key.isascii() and key.isdigit() else None
+    return name, number, None if score is None else float(score)
+
+
+def _of_llama(source: Source) -> bool:
+    first = source.first
+    if isinstance(first, dict):
+        return any("completion_probabilities" in one for one in bodies(first))
+    return re.match(r"perplexity:|main: build|llama_|build:|\[1\]\d", source.head) is not None
+
+
+def _refused(source: Source, _: Asked) -> tuple[list[Row], About]:
+    what = (
+        "completion_probabilities of llama.cpp's server are of answers that the model generated"
+        if isinstance(source.first, dict)
+        else "llama-perplexity prints means over chunks of a file"
+    )
+    raise DataError(
+        f"{source}: {what}, not log-probabilities of texts. Score each text by llama-cpp-python: "
+        "model.create_completion(text, echo=True, logprobs=1, max_tokens=0), one JSON record per line."
+    )
+
+
+VLLM: Kind = Kind(
+    name="vllm", told="prompt_logprobs", tells=lambda source: _holder(source.first) is not None, read=_read_prompts
+)
+LLAMA: Kind = Kind(
+    name="llama.cpp", told="only llama-cpp-python's echo=True, logprobs=1", tells=_of_llama, read=_refused
+)

@@ -1,14 +1,14 @@
 """All kinds of logs, and which of them a file is of."""
 
 from langdiff.errors import DataError
-from langdiff.tables.logs import flat, inspect, lm_eval, openai, vllm
+from langdiff.tables.logs import flat, inspect, lm_eval, openai
 from langdiff.tables.logs.kind import HEAD, Kind, Source
 
 KINDS: tuple[Kind, ...] = (  # the first that a file's beginning tells is taken
     lm_eval.KIND,
-    vllm.KIND,
+    openai.VLLM,
     openai.KIND,
-    vllm.LLAMA,
+    openai.LLAMA,
     inspect.KIND,
     flat.NESTED,
     flat.OUTCOMES,

@@ -9,13 +9,21 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from langdiff import __version__
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.base.types import Floats, check_resamples
+from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.effect_sources import Sources
 from langdiff.tables.effects import Effects
-from langdiff.typology.association.comparison import COLUMNS, compare_models
+from langdiff.typology.association.comparison import (
+    COLUMNS,
+    MIN_LEVEL,
+    Key,
+    compare_levels,
+    compare_models,
+    expanded,
+    kept_levels,
+    with_shares,
+)
 from langdiff.typology.association.correlation import (
     MIN_LANGUAGES,
     RELATED,
@@ -26,7 +34,6 @@ from langdiff.typology.association.correlation import (
     correlation,
     is_constant,
 )
-from langdiff.typology.association.levels import MIN_LEVEL, Key, compare_levels, expanded, kept_levels, with_shares
 from langdiff.typology.association.related import mixed_slope, permute_within_families, related_slope
 from langdiff.typology.association.relatives import Relatives, Tree, check_tree, find_relatives, has_places
 from langdiff.typology.association.result import Correlations, adjust_within

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, generator
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.rule import half_width, t_p
 

@@ -10,11 +10,10 @@ from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
 from langdiff import __version__
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.cells import exact_numbers
 from langdiff.base.result import Result, rounded
-from langdiff.base.seeds import generator
 from langdiff.base.signature import join_signature, name_of_seed, short_hash
-from langdiff.base.types import Floats, check_resamples
+from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_source, posterior_draws
 from langdiff.tables.effects import Effects

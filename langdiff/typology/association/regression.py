@@ -14,9 +14,8 @@ from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import Sources
 from langdiff.tables.rule import f_p, t_interval, t_p
-from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, shown_models
+from langdiff.typology.association.comparison import COLUMNS, INDEPENDENT, compare_models, dummies, shown_models
 from langdiff.typology.association.correlation import RELATED, RelatedTest
-from langdiff.typology.association.levels import dummies
 from langdiff.typology.association.related import fit_related, obstacle, slopes
 from langdiff.typology.association.relatives import Tree, find_relatives, has_places
 from langdiff.typology.association.result import adjust_within

@@ -8,8 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import gammaln
 
-from langdiff.base.seeds import generator
-from langdiff.base.types import Floats
+from langdiff.base.types import Floats, generator
 from langdiff.tables.rule import t_interval, t_p
 from langdiff.typology.association.correlation import NAN, PERFECT, Outcome, fisher_interval
 from langdiff.typology.association.relatives import RANGES, exponential_kernel

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.cells import exact_numbers
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, words

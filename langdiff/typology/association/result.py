@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from langdiff.base.cells import exact_numbers
 from langdiff.base.grids import Shown
-from langdiff.base.numbers import exact_numbers
 from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats
@@ -17,9 +17,8 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import Pairs
-from langdiff.typology.association.comparison import COLUMNS, shown_models
+from langdiff.typology.association.comparison import COLUMNS, Key, shown_models
 from langdiff.typology.association.correlation import RELATED, category_means
-from langdiff.typology.association.levels import Key
 from langdiff.typology.association.sample import Sample
 
 KEY = ["predictor", "language_model", "corpus"]

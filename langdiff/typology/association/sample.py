@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from langdiff.base.numbers import exact_numbers
+from langdiff.base.cells import exact_numbers
 from langdiff.base.signature import short_hash
 from langdiff.base.suspicion import Doubts, known_values, report
 from langdiff.errors import ConfigError, DataError, listing, option, words

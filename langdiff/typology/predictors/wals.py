@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from langdiff.base.cells import exact_numbers
 from langdiff.base.io import as_path
-from langdiff.base.numbers import exact_numbers
 from langdiff.base.suspicion import UNKNOWN, Doubts, report
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.typology.glottolog import file_in, read_columns

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 import langdiff as ld
-from langdiff.base.seeds import generator, torch_generator
+from langdiff.base.types import generator
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES
+from langdiff.lm.device import torch_generator
 from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.features import NgramFeatures, ResidualTransformer

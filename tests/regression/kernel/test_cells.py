@@ -138,6 +138,7 @@ def test_random_starts_lead_to_the_same_difficulties(model):
         assert_allclose(other.c - other.c.mean(), best.c - best.c.mean(), atol=2e-3)
 
 
+@pytest.mark.filterwarnings("ignore:.*over 20 times")
 @pytest.mark.parametrize("model", ["2L", "2C", "3"])
 def test_truth_is_recovered(model):
     variant = find_variant(model, laplace_scale=B if model == "3" else None)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.integrate import quad
+from scipy.linalg import sqrtm
 from scipy.special import expit
 
 import langdiff as ld
@@ -38,8 +39,18 @@ CROSSED = table(SCORES, "de@a de@b fi@a fi@b")
 @pytest.mark.parametrize(
     ("clusters", "language", "system", "interaction"),
     [
-        (None, (0.164107143, 0.019188772), (0.082576923, 0.022414249), (-0.077153846, 0.026836631)),
-        ("pair", (0.164107143, 0.020996886), (0.082576923, 0.018605483), (-0.077153846, 0.019883695)),
+        (
+            None,
+            (0.164107143, 0.019188772, 8.797378),
+            (0.082576923, 0.022414249, 8.732819),
+            (-0.077153846, 0.026836631, 8.732819),
+        ),
+        (
+            "pair",
+            (0.164107143, 0.020996886, 3.962367),
+            (0.082576923, 0.018605483, 3.9509),
+            (-0.077153846, 0.019883695, 3.9509),
+        ),
     ],
 )
 def test_the_worked_scores(clusters, language, system, interaction):
@@ -55,7 +66,8 @@ def test_the_worked_scores(clusters, language, system, interaction):
         two_way.contrast(["de", "fi"], ["a", "b"]),
     ]
     for contrast, worked in zip(found, (language, system, interaction), strict=True):
-        assert (contrast.estimate, contrast.std_error) == pytest.approx(worked, abs=1e-9)
+        assert (contrast.estimate, contrast.std_error) == pytest.approx(worked[:2], abs=1e-9)
+        assert contrast.degrees_of_freedom == pytest.approx(worked[2], abs=1e-6)
     assert fit.leaderboard().index[0] == "a"
     assert set(two_way.flags()["flag"]) <= {"higher", "lower", ""}
 
@@ -67,19 +79,20 @@ def test_errors_of_scores_are_those_of_dense_least_squares():
     rows, columns = np.nonzero(np.isfinite(y))
     x = np.column_stack([np.eye(5)[columns][:, 1:], np.eye(12)[rows]])
     bread = np.linalg.pinv(x.T @ x)
-    residual = y[rows, columns] - x @ bread @ x.T @ y[rows, columns]
-    meat = np.zeros_like(bread)
-    for g in range(4):
-        own = x[code[rows] == g]
-        block = np.eye(len(own)) - own @ bread @ own.T
-        values, vectors = np.linalg.eigh(block)
+    maker = np.eye(len(x)) - x @ bread @ x.T  # of residuals
+    parts = []  # of clusters: what each observation adds to estimates, and to their errors
+    for own in (code[rows] == g for g in range(4)):
+        values, vectors = np.linalg.eigh(maker[np.ix_(own, own)])
         root = vectors @ np.diag(np.where(values > 1e-9, np.abs(values) ** -0.5, 0)) @ vectors.T
-        score = own.T @ root @ residual[code[rows] == g]
-        meat += np.outer(score, score)
-    expected = np.sqrt(np.diag(bread @ meat @ bread)[:4])
+        parts.append(maker[:, own] @ root @ x[own] @ bread[:, :4])
+    parts = np.array(parts)  # (4, N, 4)
+    expected = np.sqrt((np.einsum("gnk,n->gk", parts, y[rows, columns]) ** 2).sum(axis=0))
+    forms = np.einsum("gnk,hnk->kgh", parts, parts)
+    freedom = np.einsum("kgg->k", forms) ** 2 / (forms**2).sum(axis=(1, 2))
     outcomes = table(y, "a b c d e").with_items(pd.DataFrame({"unit": code}, index=[f"q{i}" for i in range(12)]))
-    fit = ld.fit_outcomes(outcomes, clusters="unit")
-    assert [fit.abilities.contrast(name, "a").std_error for name in "bcde"] == pytest.approx(expected, rel=1e-6)
+    found = [ld.fit_outcomes(outcomes, clusters="unit").abilities.contrast(name, "a") for name in "bcde"]
+    assert [each.std_error for each in found] == pytest.approx(expected, rel=1e-6)
+    assert [each.degrees_of_freedom for each in found] == pytest.approx(freedom, rel=1e-6)
 
 
 def test_the_worked_ratings():
@@ -135,10 +148,19 @@ def test_the_worked_counts():
     fit = ld.fit_outcomes(table(COUNTS), model="poisson")
     contrast = fit.abilities.contrast("b", "a")
     assert contrast.estimate == pytest.approx(0.41881644, abs=1e-8)
-    assert contrast.std_error == pytest.approx(0.137631, rel=5e-4)  # there by the information on the contrast itself
-    counts = np.nan_to_num(np.array(COUNTS))
-    influence = two_way_premiums(counts, np.isfinite(np.array(COUNTS)).astype(float)).influence @ [-1, 1, 0]
-    assert np.sqrt((influence**2).sum() * 7 / 6) == pytest.approx(0.13552009, abs=1e-8)
+    counts = np.nan_to_num(np.array(COUNTS))[:7]
+    made = two_way_premiums(counts, np.isfinite(np.array(COUNTS[:7])).astype(float))
+    assert np.sqrt(((made.influence @ [-1, 1, 0]) ** 2).sum() * 7 / 6) == pytest.approx(0.13552009, abs=1e-8)
+    own = [np.diag(row) - np.outer(row, row) / row.sum() for row in made.expected]  # multinomial, dense
+    values, axes = np.linalg.eigh(sum(own))
+    root = axes[:, 1:] / np.sqrt(values[1:])
+    moved = [
+        root @ np.linalg.inv(sqrtm(np.eye(2) - root.T @ part @ root)) @ root.T @ score
+        for part, score in zip(own, counts - made.expected, strict=True)
+    ]
+    errors = np.linalg.norm(np.array(moved) @ [-1, 1, 0])
+    assert contrast.std_error == pytest.approx(errors, abs=1e-8)  # CR2; the jackknife has .1436
+    assert contrast.std_error == pytest.approx(0.138830, abs=1e-6)
 
 
 def test_exposure_is_a_factor_of_counts():
@@ -230,6 +252,9 @@ def test_files_of_scores(tmp_path, form):
     again = ld.read(tmp_path / "fit.json")
     assert again.model == "normal"
     pd.testing.assert_frame_equal(again.outcomes.scores, plain.scores)
+    first, *_, last = found.scores
+    one, two = (fit.abilities.contrast(first, last) for fit in (again, ld.fit_outcomes(found)))
+    assert (one.std_error, one.degrees_of_freedom) == (two.std_error, two.degrees_of_freedom)
 
 
 def test_a_column_score_is_no_log_probability(tmp_path):

@@ -156,7 +156,7 @@ def likelihood_ratio_p(own: float, common: float, degrees: int) -> float:
     return float(chdtrc(degrees, max(0.0, 2 * (own - common))))
 
 
-def sandwich_covariance(found: UnequalEstimate, clusters: Integers | None = None) -> Floats:
+def sandwich_covariance(found: UnequalEstimate, sums: Floats | None = None) -> Floats:
     r"""Estimate the covariance of levels and log-dispersions by a sandwich, valid for noise of any distribution.
 
     .. math:: V = \frac{G}{G-1} B^+ \Bigl(\sum_g S_g S_g^\top\Bigr) B^+
@@ -167,8 +167,8 @@ def sandwich_covariance(found: UnequalEstimate, clusters: Integers | None = None
     ----------
     found : UnequalEstimate
         Estimate under unequal noise.
-    clusters : ndarray of int, shape (I,), optional
-        Cluster of each row, numbered from 0; by default each row is its own.
+    sums : ndarray, shape (G, P), optional
+        Scores summed by cluster; by default each row is its own.
 
     Returns
     -------
@@ -189,14 +189,10 @@ def sandwich_covariance(found: UnequalEstimate, clusters: Integers | None = None
     >>> bool(np.abs(ratio - 1).max() < 0.2)
     True
     """
-    n_clusters = found.n_rows if clusters is None else int(clusters.max()) + 1
+    n_clusters = found.n_rows if sums is None else len(sums)
     if n_clusters < 2:
         raise ConfigError("a sandwich covariance needs at least two clusters, got 1.")
-    if clusters is None:
-        products = found.score_products()
-    else:
-        sums = found.scores(clusters)
-        products = sums.T @ sums
+    products = found.score_products if sums is None else sums.T @ sums
     half = found.jacobian @ pseudo_inverse(found.information)
     covariance: Floats = n_clusters / (n_clusters - 1) * half @ products @ half.T
     return covariance

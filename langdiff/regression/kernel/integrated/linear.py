@@ -39,8 +39,7 @@ from scipy.linalg import block_diag, cho_factor, cho_solve
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from langdiff.base.tolerances import ROUNDING_OF_INTEGRALS, TOLERANCE_OF_ROOTS
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import ROUNDING_OF_INTEGRALS, TOLERANCE_OF_ROOTS, Booleans, Floats, Integers
 from langdiff.regression.kernel.integrated.marginal import Derivatives, IntentTable, Total, rows_at_a_time, sum_of_rows
 from langdiff.regression.kernel.integrated.quadrature import products_of_cells
 from langdiff.regression.kernel.likelihood import mu_at_mean

@@ -7,8 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import block_diag
 
-from langdiff.base.tolerances import CELLS_WITH_NODES
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import CELLS_WITH_NODES, Booleans, Floats, Integers
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 
 NEWTON_TOLERANCE = 1e-7  # the Newton step, in standard errors

@@ -1,6 +1,7 @@
 """Estimates of heteroscedastic models: levels and dispersions with their joint covariance."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -106,37 +107,48 @@ class UnequalEstimate:
         """Number of rows, I."""
         return len(self.sizes)
 
-    def scores(self, cluster: Integers | None = None) -> Floats:
-        """Return the derivatives of the log-likelihood of each row, (I, P), or their sums by cluster, (G, P)."""
-        code = np.arange(self.n_rows) if cluster is None else cluster
-        sums = np.zeros((int(code.max()) + 1, self.onto.shape[1]))
+    def scores(self) -> Floats:
+        """Return the derivatives of the log-likelihood of each row, (I, P)."""
+        scores = np.empty((self.n_rows, self.onto.shape[1]))
         for block in self.problem.likelihood.blocks(self.columns):
-            np.add.at(sums, code[block.rows], block.scores @ self.onto)
-        return sums
+            scores[block.rows] = block.scores @ self.onto
+        return scores
 
+    @cached_property
     def score_products(self) -> Floats:
-        """Return the sum over rows of the products of their scores, shape (P, P)."""
-        products = np.zeros((len(self.onto), len(self.onto)))
+        """Sum over rows of the products of their scores, shape (P, P)."""
+        products = np.zeros((len(self.onto), len(self.onto)), order="F")
         for block in self.problem.likelihood.blocks(self.columns):
-            products += block.scores.T @ block.scores
-        result: Floats = self.onto.T @ products @ self.onto
+            products = add_products(products, block.scores)
+        result: Floats = self.onto.T @ whole(products) @ self.onto
         return result
 
-    def information_by(self, cluster: Integers) -> Floats:
-        """Return the parts of the information by cluster, (G, P, P); one need not be positive semidefinite."""
+    def by(self, cluster: Integers, *, matrices: bool = True) -> tuple[Floats, Floats]:
+        """Return scores, (G, P), and parts of the information, (G, P, P) if asked for, summed by cluster.
+
+        A part need not be positive semidefinite.
+        """
         width, count = len(self.onto), int(cluster.max()) + 1
-        second = np.zeros((count, 3, width // 2))
-        grams = [np.zeros((width, width), order="F") for _ in range(count)]
+        sums, second = np.zeros((count, width)), np.zeros((count, 3, width // 2))
+        grams = [np.zeros((width, width), order="F") for _ in range(count if matrices else 0)]
+        products = np.zeros((width, width), order="F")
         for block in self.problem.likelihood.blocks(self.columns):
             order = np.argsort(cluster[block.rows], kind="stable")
             of, first = np.unique(cluster[block.rows][order], return_index=True)
+            sums[of] += np.add.reduceat(block.scores[order], first, axis=0)
+            products = add_products(products, block.scores)
+            if not matrices:
+                continue
             second[of] += np.add.reduceat(block.second[:, order], first, axis=1).transpose(1, 0, 2)
             for root in block.roots:
                 for g, rows in zip(of, np.split(root[order], first[1:]), strict=True):
                     grams[g] = add_products(grams[g], rows)
-        return np.stack(
-            [self.onto.T @ (from_diagonals(s) - whole(gram)) @ self.onto for s, gram in zip(second, grams, strict=True)]
-        )
+        self.__dict__.setdefault("score_products", self.onto.T @ whole(products) @ self.onto)
+        parts = np.empty((len(grams), self.onto.shape[1], self.onto.shape[1]))
+        for g in range(len(grams)):
+            parts[g] = self.onto.T @ (from_diagonals(second[g]) - whole(grams[g])) @ self.onto
+            grams[g] = np.empty((0, 0))
+        return sums @ self.onto, parts
 
 
 def estimate_unequal(
@@ -423,7 +435,7 @@ def starting_values(two_way: TwoWay, model: str, group: Integers, normal: bool, 
 def clusters_of_unequal(found: UnequalEstimate, cluster: Integers) -> SummedClusters:
     """Return scores and information by cluster, whose parts are matrices where these are few."""
     if (int(cluster.max()) + 1) * found.onto.shape[1] ** 2 <= MOST_OF_CLUSTERS:
-        return SummedClusters(found.scores(cluster), found.information_by(cluster))
+        return SummedClusters(*found.by(cluster))
     return UnequalClusters(found, cluster)
 
 
@@ -441,7 +453,8 @@ class UnequalClusters(SummedClusters):
     def __init__(self, found: UnequalEstimate, cluster: Integers) -> None:
         self.numbers = np.arange(int(cluster.max()) + 1)
         self.root = inverse_root(found.information)
-        self._influences = found.scores(cluster) @ self.root
+        self.scores, _ = found.by(cluster, matrices=False)
+        self._influences = self.scores @ self.root
         self._onto = found.onto @ self.root  # (2C, r)
         self._second = np.zeros((len(self.numbers), 3, len(self._onto) // 2))
         roots, codes = [], []
@@ -467,6 +480,10 @@ class UnequalClusters(SummedClusters):
             root = self._roots[self._starts[g] : self._starts[g + 1]]
             share[:] = self._onto.T @ from_diagonals(self._second[g]) @ self._onto - root.T @ root
         return shares
+
+    def eigen(self, which: Integers) -> tuple[Floats, Floats]:
+        """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
+        return np.linalg.eigh(self.shares(which))
 
     def times(self, which: Integers, vectors: Floats) -> Floats:
         """Return the product of C_g and a vector of each of some clusters; see `Clusters`."""

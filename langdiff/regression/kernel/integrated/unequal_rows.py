@@ -24,8 +24,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
-from langdiff.base.tolerances import TOLERANCE_OF_STEPS
-from langdiff.base.types import Booleans, Floats, Integers
+from langdiff.base.types import TOLERANCE_OF_STEPS, Booleans, Floats, Integers
 
 
 class Rows(NamedTuple):

@@ -129,8 +129,9 @@ def test_the_estimate_is_a_maximum_with_the_conventions(model, intents):
     assert found.converged
     assert np.exp(found.c).sum() == pytest.approx(4, rel=1e-12)
     assert_allclose(found.scores().sum(axis=0), 0, atol=1e-4)
-    assert_allclose(found.scores(clusters).sum(axis=0), 0, atol=1e-4)
-    assert_allclose(found.information_by(clusters).sum(axis=0), found.information, rtol=1e-7, atol=1e-6)
+    sums, information = found.by(clusters)
+    assert_allclose(sums.sum(axis=0), 0, atol=1e-4)
+    assert_allclose(information.sum(axis=0), found.information, rtol=1e-7, atol=1e-6)
     assert_allclose(
         found.covariance, found.jacobian @ pseudo_inverse(found.information) @ found.jacobian.T, rtol=1e-6, atol=1e-10
     )
@@ -269,7 +270,7 @@ def test_clusters_are_the_same_as_products_and_as_matrices(missing):
     z, _ = draw("2", 120, [0.2, 0.3, 0.4, 0.3], missing=missing, rng=np.random.default_rng(3))
     found = estimate_unequal(z, model="2", group=np.arange(4), intents="normal")
     code = np.sort(np.arange(len(z)) % 12)
-    parts, products = SummedClusters(found.scores(code), found.information_by(code)), UnequalClusters(found, code)
+    parts, products = SummedClusters(*found.by(code)), UnequalClusters(found, code)
     which = np.array([1, 4, 5])
     directions = np.random.default_rng(1).normal(size=(3, parts.root.shape[1]))
     to = np.linalg.lstsq(products.root, parts.root)[0]  # from the coordinates of one to those of the other

@@ -44,7 +44,7 @@ def test_rows_of_a_cluster_count_together():
     """Every row twice: as clusters of two they say what single rows said."""
     z = draw([0.2, 0.3, 0.4])
     once, twice = (estimate_unequal(table, model="1", group=THREE) for table in (z, np.repeat(z, 2, axis=0)))
-    together = sandwich_covariance(twice, np.repeat(np.arange(len(z)), 2))
+    together = sandwich_covariance(twice, twice.by(np.repeat(np.arange(len(z)), 2))[0])
     assert_allclose(together, sandwich_covariance(once), rtol=1e-6, atol=1e-12)
     assert_allclose(sandwich_covariance(twice), together / 2, rtol=0.01, atol=1e-6)
 
@@ -115,4 +115,4 @@ def test_what_is_refused():
     with pytest.raises(ConfigError, match="two dispersions or more"):
         compare_dispersions(common)
     with pytest.raises(ConfigError, match="at least two clusters"):
-        sandwich_covariance(own, np.zeros(150, int))
+        sandwich_covariance(own, own.by(np.zeros(150, int))[0])
