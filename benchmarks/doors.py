@@ -14,13 +14,14 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 import langdiff as ld
+from langdiff.tables.rule import half_width
 
 FEW = "5 documents, log-normal"
 COVERAGE, AT_LEAST, FIVE, ONE = (92.0, 98.0), (92.0, 100.0), (0.0, 7.0), (0.0, 2.5)  # goals: intervals; tests at 5, 1 %
@@ -365,6 +366,52 @@ def door_outcomes_interaction(rng):
     return [np.nan if pd.isna(p) else float(p < 0.05)]
 
 
+EASE = {"en": 0.9, "de": 0.5, "fr": 0.3, "fi": -0.3, "ru": -0.4, "tr": -1.0}
+ABLE = {"A": 0.3, "B": -0.4, "C": 0.9}
+
+
+@cache
+def _guessing(drop, seed):
+    """Return the fit of 120 items at chance 1/4 where B is `drop` lower in ru and tr, and the true levels."""
+    rng = np.random.default_rng(seed)
+    level = pd.DataFrame({name: {of: a + ease for of, ease in EASE.items()} for name, a in ABLE.items()})
+    level.loc[["ru", "tr"], "B"] -= drop
+    eta = level.to_numpy() + 0.85 * rng.normal(size=(120, 1, 1))
+    right = rng.random(eta.shape) < 0.25 + 0.75 / (1 + np.exp(-eta))
+    columns = pd.DataFrame([(of, name) for of in EASE for name in ABLE], columns=["language", "system"])
+    columns.index = columns["language"] + "@" + columns["system"]
+    wide = pd.DataFrame(right.reshape(120, -1).astype(float), [f"i{i}" for i in range(120)], columns.index)
+    return ld.fit_outcomes(ld.Outcomes(successes=wide, columns=columns), chance=0.25), level
+
+
+def door_at_chance(rng, what, drop=1.5):
+    fit, level = _guessing(drop, int(rng.integers(2**32)))
+    low = fit.guessing[fit.guessing["at_chance"]]
+    systems = {name.split("@")[1] for name in low.index}
+    if what == "joint":
+        return [float(fit.profiles.loc["interaction", "p"] < 0.05)]
+    if what == "profile":
+        return [float(fit.profiles.loc["B", "p"] < 0.05)]
+    if what == "bound":
+        apart = level["B"].mean() - level[["A", "C"]].to_numpy().mean()
+        return [float(fit.bounds["B"] >= apart)] if systems == {"B"} else [np.nan]
+    if what == "cells":  # interactions of all columns at chance, beside systems and languages that have none
+        there = [of for of in EASE if not any(name.startswith(f"{of}@") for name in low.index)]
+        others = [name for name in ABLE if name not in systems]
+        hits = []
+        for column, least in low["interaction_low"].dropna().items():
+            language, name = column.split("@")
+            own = level.loc[language, name] - level.loc[language, others].mean() - level.loc[there, name].mean()
+            hits.append(-least >= own + level.loc[there, others].to_numpy().mean())
+        return [float(all(hits))] if len(hits) > 1 else [np.nan]
+    hits = []
+    for name in {"A", "C"} - systems:
+        effects, true = fit.two_way.effects(name), level[name].mean() - level[name]
+        half = half_width(effects.std_error, np.diag(effects.degrees_of_freedom))
+        hits += [abs(effects.estimate - true[effects.estimate.index]) <= half]
+    return np.concatenate(hits) if hits else [np.nan]
+
+
 def _scored(kind, eta, rng):
     """Return scores, ratings or counts of cells with some level (log odds, or logarithms of rates)."""
     if kind == "normal":
@@ -575,6 +622,22 @@ DOORS = {
     "outcomes_test": Door("two_way.test of answers: languages, at 5 %", "10 passages", 60, FIVE, door_outcomes_test),
     "interaction": Door(
         "two_way.test of answers: interaction, at 5 %", "20 passages", 240, FIVE, door_outcomes_interaction
+    ),
+    "chance": Door("chance: languages of A and C", "120 items", 100, COVERAGE, partial(door_at_chance, what="levels")),
+    "chance_joint": Door(
+        "chance: interaction, at 5 %", "120 items", 100, FIVE, partial(door_at_chance, what="joint", drop=0.0)
+    ),
+    "chance_power": Door(
+        "chance: interaction, found", "120 items", 100, (55.0, 100.0), partial(door_at_chance, what="joint")
+    ),
+    "chance_profile": Door(
+        "chance: profile of B, found", "120 items", 100, (70.0, 100.0), partial(door_at_chance, what="profile")
+    ),
+    "chance_bound": Door(
+        "chance: bound of B's mean", "120 items", 100, AT_LEAST, partial(door_at_chance, what="bound")
+    ),
+    "chance_cells": Door(
+        "chance: bounds of cells, together", "120 items", 100, AT_LEAST, partial(door_at_chance, what="cells", drop=3.0)
     ),
     "abilities": Door("fit_outcomes: contrast of abilities", "5 documents", 1000, COVERAGE, door_abilities),
     "scores": Door("fit_outcomes: scores, 20 % missing", "200 items", 500, COVERAGE, partial(door_scores, missing=0.2)),

@@ -199,7 +199,7 @@ def plot(
             callback=existing,
         ),
     ] = None,
-    kind: Literal["forest", "ranks"] | None = None,
+    kind: Annotated[Literal["forest", "ranks"] | None, typer.Option(help="Kind of picture of a result.")] = None,
     *,
     call: Call,
 ) -> None:

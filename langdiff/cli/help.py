@@ -46,7 +46,6 @@ SHARED = {  # what options of several commands are, by name; choices and "(repea
     "groups": "What intents that are not divided have in common: document, book, chapter or another column.",
     "intents": "Sizes of intents: a parameter each, or draws from a distribution.",
     "item": "Column, or key of documents in logs, that names the item.",
-    "kind": "Kind of picture, or of changed texts, to make.",
     "language": "Language, or the column or key that names it.",
     "level": "Probability of intervals, and of sets of ranks.",
     "lm": "Language model, such as char-residual or kneser-ney-6.",

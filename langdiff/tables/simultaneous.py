@@ -206,6 +206,22 @@ def make_family(
     )
 
 
+def largest_together(covariance: Floats, level: float = 0.95) -> float:
+    """Return how many standard errors normal estimates with a joint covariance are all within.
+
+    Examples
+    --------
+    >>> largest_together(np.ones((3, 3))) < largest_together(np.eye(3)) < 2.4  # that of one is 1.96
+    True
+    """
+    count = len(covariance)
+    known, nothing = np.full(count, np.inf), np.zeros(count)
+    family = make_family(
+        csr_array(np.eye(count)), known, estimate=nothing, covariance=covariance, reference=covariance, shared=False
+    )
+    return float(family.critical(family.maxima(0), level).max())
+
+
 def spread(weights: csr_array, covariance: Floats) -> Floats:
     """Return the standard deviations of contrasts, shape (M,); 0 where a variance is nothing but rounding."""
     variance, most = (

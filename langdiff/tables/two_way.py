@@ -178,9 +178,9 @@ class TwoWay(ColumnLevels, Result):
         DataFrame
             Indexed by ``language`` and ``system``, the hardest first: ``estimate``, ``std_error``, ``low`` and ``high``
             (simultaneous), for nats ``percent``; ``p`` of the cell by itself, ``p_adjusted`` (max-t), ``q``; and
-            ``flag``: ``"harder"``, ``"easier"`` (of scores ``"higher"``, ``"lower"``) or empty. Where there are columns
-            at chance, their rows come last, with the end ``low`` alone, and all have a ``kind``: ``"measured"`` or
-            ``"bound"``.
+            ``flag``: ``"harder"``, ``"easier"`` (of scores ``"higher"``, ``"lower"``) or empty. A cell without which
+            its language or its system has none has no interaction: NaN. Where there are columns at chance, their rows
+            come last, with the end ``low`` alone, and all have a ``kind``: ``"measured"`` or ``"bound"``.
 
         Raises
         ------
@@ -201,6 +201,8 @@ class TwoWay(ColumnLevels, Result):
                 raise ConfigError(f"{option(name)} must be between 0 and 1, got {value!r}.")
         order = falling(self._residual(self.levels.to_numpy(dtype=float)), self.levels.index)
         found = flag_cells(self._cells, self._index[order], self.scale, q=q, level=level, maxima=self._maxima)
+        alone = self._cells.tied & (np.abs(self._cells.estimate) <= ROUNDING)
+        found.loc[self._index[order][alone], found.columns != "flag"] = np.nan
         return found if self.bounds is None else self._with_bounds(found, "interaction")
 
     def pairs(
@@ -363,7 +365,11 @@ class TwoWay(ColumnLevels, Result):
         bounds = pd.Series(dtype=float) if self.system_bounds is None else self.system_bounds
         if len(self.systems.estimate) > 1:
             told = " ".join(table_of(self.systems).sentences())
-            yield f"Without {en(bounds.index)}, at chance in part: {told}" if len(bounds) else told
+            some = set() if self.bounds is None else set(self.bounds["system"])
+            kinds = [[name for name in bounds.index if (name in some) is part] for part in (False, True)]
+            said = zip(kinds, (", at chance", ", at chance in part"), strict=True)
+            apart = [en(names) + how for names, how in said if names]
+            yield f"Without {', and '.join(apart)}: {told}" if apart else told
         for name, high in bounds.items():
             if high < 0:
                 others = en(self.systems.estimate.index)
@@ -414,6 +420,8 @@ class TwoWay(ColumnLevels, Result):
         named = [f"{cell[0]} under {cell[1]} ({flag})" for cell, flag in zip(found.index, found["flag"], strict=True)]
         some = f": {', '.join(named[:MOST_FLAGS])}{', …' if len(named) > MOST_FLAGS else ''}" if named else ""
         yield f"Cells flagged at a rate of false discoveries of 5 %: {len(found):,} of {len(flags):,}{some}."
+        if flags["estimate"].isna().sum() > (0 if self.bounds is None else len(self.bounds)):
+            yield "–: no interaction can be told, since a language or a system has no other column to compare."
         if self.bounds is not None:
             yield "Bounds of the interaction hold together (95 %)."
 

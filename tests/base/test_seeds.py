@@ -23,6 +23,7 @@ from langdiff.regression.seeds import combine_seeds
 from langdiff.regression.variants.variant import Variant
 from langdiff.treebanks.conllu import Tree
 from langdiff.treebanks.treebank import Treebank
+from tests.helpers import refused
 
 PACKAGE = Path(ld.__file__).parent
 HOMES = {PACKAGE / "base/types.py", PACKAGE / "lm/device.py"}  # of NumPy's and of PyTorch's
@@ -34,8 +35,7 @@ NOT_SEEDS = [None, True, -1, 1.5, "1", [1, 2], np.random.SeedSequence(1)]
 @pytest.mark.parametrize("seed", NOT_SEEDS, ids=repr)
 def test_what_is_not_a_seed_is_refused(seed):
     for make in (generator, seed_number, lambda seed: seed_numbers(seed, 2)):
-        with pytest.raises(ConfigError, match=REFUSED):
-            make(seed)
+        refused(ConfigError, REFUSED, make, seed)
 
 
 def test_a_seed_is_numpys():
@@ -175,8 +175,7 @@ def test_all_random_functions_are_called_here():
 @pytest.mark.parametrize("seed", [None, True, -1, 0.5], ids=repr)
 @pytest.mark.parametrize("name", CALLS)
 def test_no_function_makes_up_a_seed(name, seed):
-    with pytest.raises(ConfigError, match=REFUSED):
-        CALLS[name](seed)
+    refused(ConfigError, REFUSED, CALLS[name], seed)
 
 
 def test_where_nothing_is_drawn_no_seed_is_needed():

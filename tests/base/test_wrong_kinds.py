@@ -9,6 +9,7 @@ from langdiff import discourse, parallelism, typology
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks.profile import profile_treebank
 from langdiff.typology.association.result import benjamini_hochberg
+from tests.helpers import refused
 
 D = pd.Series(np.sin(np.arange(8.0)), index=list("abcdefgh"), name="difficulty")
 X = pd.Series(np.cos(np.arange(8.0)), index=D.index, name="x")
@@ -37,8 +38,7 @@ BITS = pd.DataFrame(np.arange(12.0).reshape(4, 3) + 1)
     ],
 )
 def test_an_argument_of_a_wrong_kind_is_named(call):
-    with pytest.raises(ConfigError, match=r"; got .+, of type \w+\."):
-        call()
+    refused(ConfigError, r"; got .+, of type \w+\.", call)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,7 @@ def test_an_argument_of_a_wrong_kind_is_named(call):
     ],
 )
 def test_complex_numbers_are_refused(call):
-    with pytest.raises(DataError, match="complex numbers are no measurements"):
-        call()
+    refused(DataError, "complex numbers are no measurements", call)
 
 
 def test_standard_errors_are_used_or_said_not_to_be():

@@ -14,6 +14,7 @@ from langdiff.cli.app import app
 from langdiff.cli.commands import Late
 from langdiff.cli.options import existing, existing_after_name, existing_here, existing_named, split_name
 from langdiff.errors import DataError
+from tests.helpers import refused
 
 WRITTEN = {"unmatched", "out", "plot", "report", "truth", "cache", "outcomes", "resume"}
 
@@ -82,10 +83,8 @@ def test_names_without_files_are_no_paths(tmp_path, monkeypatch):
     (tmp_path / "b=c").touch()
     assert existing_named(["a=b=c"]) == ["a=b=c"]
     assert existing_named(None) is None
-    with pytest.raises(DataError, match=r"^b=c: read as the name 'b' and the path c, which .*: NAME=b=c\.$"):
-        existing_named(["b=c"])
-    with pytest.raises(DataError, match=r"^c: no such file"):
-        existing_named(["x=c"])
+    refused(DataError, r"^b=c: read as the name 'b' and the path c, which .*: NAME=b=c\.$", existing_named, ["b=c"])
+    refused(DataError, r"^c: no such file", existing_named, ["x=c"])
 
 
 @pytest.mark.parametrize(

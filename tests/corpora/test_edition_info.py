@@ -6,6 +6,7 @@ import pytest
 import langdiff as ld
 from langdiff.corpora.edition_info import languages_of
 from langdiff.errors import DataError
+from tests.helpers import refused
 
 EDITIONS = pd.Index(["Vulgate", "deu-luther"])
 
@@ -40,8 +41,7 @@ def test_a_frame_takes_the_place_of_a_file(directory):
     ],
 )
 def test_frames_that_do_not_fit(directory, index, message):
-    with pytest.raises(DataError, match=message):
-        ld.read_multitext(directory, edition_info=pd.DataFrame({"year": [1, 2]}, index=index))
+    refused(DataError, message, ld.read_multitext, directory, edition_info=pd.DataFrame({"year": [1, 2]}, index=index))
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,7 @@ def test_languages_of_some_editions(given):
 
 
 def test_languages_that_do_not_fit():
-    with pytest.raises(DataError, match=r"edition_info: 1 unknown edition\(s\): 'absent'"):
-        languages_of({"absent": "lat"}, EDITIONS)
+    refused(DataError, r"edition_info: 1 unknown edition\(s\): 'absent'", languages_of, {"absent": "lat"}, EDITIONS)
     with pytest.raises(DataError, match="edition_info needs a column 'language', has 'year'"):
         languages_of(pd.DataFrame({"year": [1]}, index=["Vulgate"]), EDITIONS)
     assert languages_of(None, EDITIONS) == {}

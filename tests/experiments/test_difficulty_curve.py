@@ -8,6 +8,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments.curves import curve_where_possible, nested_parts
 from langdiff.lm import Compute
+from tests.helpers import refused
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +56,10 @@ def test_sizes_that_cannot_be_cut_are_refused(parts):
         ([1, 80], "from 2 to the 160"),
         ([40, 500], "from 2 to the 160"),
     ):
-        with pytest.raises(ConfigError, match=message):
-            ld.difficulty_curve(parts, train_sizes=sizes, seed=0)
+        refused(ConfigError, message, ld.difficulty_curve, parts, train_sizes=sizes, seed=0)
     with pytest.raises(ConfigError, match="unknown match 'words'"):
         ld.difficulty_curve(parts, train_sizes=[40, 80], match="words", seed=0)
-    with pytest.raises(ConfigError, match="n_seeds"):
-        ld.difficulty_curve(parts, train_sizes=[40, 80], n_seeds=0, seed=0)
+    refused(ConfigError, "n_seeds", ld.difficulty_curve, parts, train_sizes=[40, 80], n_seeds=0, seed=0)
     long = ld.read_frame(pd.DataFrame({"eng": ["a dog"] * 66, "deu": ["ein Hund " * 50] * 66}))
     with pytest.raises(DataError, match=r"1 edition\(s\) would read fewer than 2 intents: 'deu'"):
         nested_parts(ld.split(long), [3, 40], "bytes", np.random.default_rng(0))

@@ -1,11 +1,10 @@
 """Claims of later papers against counts made apart, and that wrong figures are seen."""
 
-import pytest
-
 from langdiff.datasets import xmi2020
 from langdiff.errors import ConfigError
 from langdiff.experiments import reproduce
 from langdiff.experiments.claims import LATER
+from tests.helpers import refused
 
 
 def claims(name):
@@ -42,6 +41,5 @@ def test_a_wrong_figure_is_seen(monkeypatch):
 
 
 def test_unknown_paper():
-    with pytest.raises(ConfigError, match="unknown paper 'x'; use one of"):
-        reproduce("x")
+    refused(ConfigError, "unknown paper 'x'; use one of", reproduce, "x")
     assert "4 of 4 claims agree" in reproduce("tokenization_lengths2023").summary()

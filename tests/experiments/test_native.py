@@ -7,6 +7,7 @@ import pytest
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.experiments import read_origins, split_by_origin, split_by_source
+from tests.helpers import refused
 
 LANGUAGES = ["deu", "eng", "fra", "ita"]
 
@@ -101,8 +102,7 @@ def test_by_source_there_is_one_part_a_source():
 )
 def test_what_cannot_be_divided_is_refused(change, message):
     surprisals, origin = table(change.pop("origins", ["deu"] * 20 + ["eng"] * 20))
-    with pytest.raises(DataError, match=message):
-        split_by_origin(surprisals, origin, **change)
+    refused(DataError, message, split_by_origin, surprisals, origin, **change)
 
 
 def test_gaps_and_doubles_of_the_table_of_origins_are_refused():
@@ -111,8 +111,7 @@ def test_gaps_and_doubles_of_the_table_of_origins_are_refused():
         split_by_origin(surprisals, origin.iloc[2:], languages=["deu"])
     with pytest.raises(DataError, match=r"1 intent\(s\) with several original languages: '1'"):
         split_by_origin(surprisals, pd.concat([origin, origin.iloc[:1]]), languages=["deu"])
-    with pytest.raises(ConfigError, match="min_native must be at least 1, got 0"):
-        split_by_origin(surprisals, origin, min_native=0)
+    refused(ConfigError, "min_native must be at least 1, got 0", split_by_origin, surprisals, origin, min_native=0)
 
 
 def test_origins_are_read_by_the_first_column(tmp_path):

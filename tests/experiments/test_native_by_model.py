@@ -2,12 +2,12 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from numpy.testing import assert_allclose
 
 import langdiff as ld
 from langdiff.errors import DataError
 from langdiff.experiments import translationese_by_model
+from tests.helpers import refused
 
 EDITIONS = ("e1", "e2", "e3")
 
@@ -65,5 +65,4 @@ def test_tables_that_cannot_be_set_side_by_side():
         ([tables[0], fewer], "'fair' and 'bad' do not have the same cells"),
         ([bare, tables[1]], "'bare': the table has no numbers of characters"),
     ):
-        with pytest.raises(DataError, match=message):
-            translationese_by_model(wrong, origin, min_native=1)
+        refused(DataError, message, translationese_by_model, wrong, origin, min_native=1)

@@ -11,6 +11,7 @@ from langdiff.run import read_run, run_experiment, verify_run
 from langdiff.run.analysis import Analysis
 from langdiff.run.experiment_file import read_experiment
 from langdiff.run.settings import SECTIONS, Section, section
+from tests.helpers import refused
 
 EXPERIMENT = """
 name = "extended"
@@ -97,12 +98,10 @@ def test_it_is_read_made_kept_and_shown(made, folder):
 )
 def test_its_mistakes_are_told_before_training(made, folder, change, error, message):
     (folder / "wrong.toml").write_text(EXPERIMENT.replace(*change))
-    with pytest.raises(error, match=message):
-        run_experiment(folder / "wrong.toml", folder / "wrong", progress=False)
+    refused(error, message, run_experiment, folder / "wrong.toml", folder / "wrong", progress=False)
     assert not (folder / "wrong" / "jobs").exists()
 
 
 def test_without_it_its_table_is_unknown(folder, monkeypatch):
     monkeypatch.delitem(SECTIONS, "vowels", raising=False)
-    with pytest.raises(ConfigError, match="unknown key 'vowels'"):
-        read_experiment(folder / "x.toml")
+    refused(ConfigError, "unknown key 'vowels'", read_experiment, folder / "x.toml")

@@ -18,10 +18,10 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.lm import RECIPES, read_models, token_scores, train_kneser_ney
-from langdiff.lm.lstm.features import Ngrams
 from langdiff.lm.lstm.model import LanguageModel, build_network, learn_units
 from langdiff.lm.lstm.scoring import _bits_of
 from langdiff.lm.mixture import Mixture, _mix
+from langdiff.lm.ngram.kneser_ney import Ngrams
 from langdiff.lm.units.alphabet import Alphabet, identity_bits
 from langdiff.tables.long_tables import write_table_file
 from langdiff.tables.token_tables import TokenScores

@@ -6,6 +6,7 @@ import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError
+from tests.helpers import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:Few units")
 LANGUAGES = ["l1", "l2", "l3", "l4"]
@@ -88,7 +89,5 @@ def test_no_interval_where_noise_makes_the_coefficient():
 
 
 def test_unknown_premiums():
-    with pytest.raises(ConfigError, match="there are premiums"):
-        parity().gini("fertility")
-    with pytest.raises(ConfigError, match="there are errors of"):
-        parity().compare("token_premium", "token_premium_x")
+    refused(ConfigError, "there are premiums", parity().gini, "fertility")
+    refused(ConfigError, "there are errors of", parity().compare, "token_premium", "token_premium_x")

@@ -16,6 +16,7 @@ import langdiff as ld
 import langdiff.plots
 from langdiff import plots
 from langdiff.errors import ConfigError, DataError, LangdiffError
+from tests.helpers import refused
 
 EFFECTS = {"plot_by_language", "plot_difficulties", "plot_two_models"}
 DRAWN = {  # what is wrong for most pictures is right for these
@@ -76,8 +77,7 @@ def test_a_file_stands_for_what_is_in_it(tmp_path):
     assert plots.plot_multitext(tmp_path / "bits.csv").get_title(loc="left").endswith("of 40 intents")
     with pytest.raises(LangdiffError, match=r"got Surprisals\. Give what langdiff.fit makes of it"):
         plots.plot_difficulties(tmp_path / "bits.csv")
-    with pytest.raises(LangdiffError, match=r"other\.json: cannot be read"):
-        plots.plot_ranks("other.json")
+    refused(LangdiffError, r"other\.json: cannot be read", plots.plot_ranks, "other.json")
 
 
 TREE = ld.discourse.parse_discourse("1 1 N span\n2 2 S cause", format="spans")
@@ -109,8 +109,7 @@ EMPTY = pd.DataFrame({"epoch": [], "system": [], "relation": [], "recall": [], "
     ],
 )
 def test_what_cannot_be_drawn_is_said(name, arguments, settings, error, words):
-    with pytest.raises(error, match=words):
-        getattr(plots, name)(*arguments, **settings)
+    refused(error, words, getattr(plots, name), *arguments, **settings)
 
 
 # --- Pictures import effects only, so that every stage can draw and none depends on another through a picture.

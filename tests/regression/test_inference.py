@@ -477,7 +477,9 @@ def test_what_one_intent_decides_has_one_degree_of_freedom(settings):
         assert ld.fit(two_blocks(shared=2), model="1").errors.kind == "sandwich"
 
 
-@pytest.mark.parametrize("settings", [{}, {"dispersion": "edition"}, {"model": "2L"}, {"errors": "information"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"dispersion": "edition"}, {"model": "2L"}, {"errors": "information"}, {"intents": "random"}]
+)
 def test_influences_of_intents_are_made_when_they_are_read(monkeypatch, settings):
     made, usual = [], influence._rows_of
     monkeypatch.setattr(influence, "_rows_of", lambda sample: made.append(1) or usual(sample))

@@ -8,6 +8,7 @@ from langdiff.errors import CheckpointError, ConfigError
 from langdiff.run import Experiment, read_run, run_experiment, runner
 from langdiff.run.experiment_file import read_experiment
 from langdiff.run.upkeep import clean_run, read_status, verify_run
+from tests.helpers import refused
 
 HEAD = 'name = "x"\n'
 SYNTHETIC = HEAD + 'corpus = {format = "synthetic", n_intents = 60, n_languages = 3}\n[lm]\nhf = "tiny-gpt"\n'
@@ -44,8 +45,7 @@ def test_the_folder_is_beside_the_experiment_file_and_texts_stay_as_they_are(tmp
     ],
 )
 def test_keys_of_training_are_refused(tmp_path, text, message):
-    with pytest.raises(ConfigError, match=message):
-        _read(tmp_path, text)
+    refused(ConfigError, message, _read, tmp_path, text)
 
 
 def test_a_missing_folder_is_told_before_the_corpus_is_read(tmp_path, monkeypatch):
@@ -112,7 +112,6 @@ def test_several_models_are_compared_over_languages(tmp_path):
     assert "systems" not in single.sections()
     with pytest.raises(ConfigError, match=r"\[systems\] compares language models: name two or more"):
         _read(tmp_path, SYNTHETIC.replace("tiny-gpt", "one") + "[systems]\n")
-    with pytest.raises(ConfigError, match="a language model is named twice"):
-        _read(tmp_path, text.replace('"other"', '"elsewhere/one"'))
+    refused(ConfigError, "a language model is named twice", _read, tmp_path, text.replace('"other"', '"elsewhere/one"'))
     with pytest.raises(CheckpointError, match="none: no such folder"):
         run_experiment(_read(tmp_path, text.replace('"other"', '"none"')), tmp_path / "new", progress=False)

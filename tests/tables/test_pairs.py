@@ -17,6 +17,7 @@ from langdiff.regression.seeds import combine_seeds
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.simultaneous import from_normal, number_of_draws, to_normal
+from tests.helpers import refused
 
 OF_DRAWS, OF_P = 0.02, 0.003  # distance of a quantile of 20,000 draws from the exact one, and of a p below .1
 OF_HIGH_P = 0.01  # of a p near .5: three standard errors of a share of 20,000 draws
@@ -266,16 +267,13 @@ def test_effects_with_errors_of_seeds_and_curves_know_their_degrees_of_freedom()
     ],
 )
 def test_bad_options(worked, options, message):
-    with pytest.raises(ConfigError, match=message):
-        worked.pairs(**options)
+    refused(ConfigError, message, worked.pairs, **options)
 
 
 def test_unknown_errors():
-    with pytest.raises(DataError, match="without their joint covariance"):
-        ld.as_effects(pd.Series({"eng": -0.1, "fin": 0.1})).pairs()
+    refused(DataError, "without their joint covariance", ld.as_effects(pd.Series({"eng": -0.1, "fin": 0.1})).pairs)
     single = Effects.from_covariance(pd.Series({"eng": 0.0}), covariance=pd.DataFrame({"eng": [0.0]}, ["eng"]))
-    with pytest.raises(DataError, match="at least two effects; there is 1"):
-        single.pairs()
+    refused(DataError, "at least two effects; there is 1", single.pairs)
     assert "rank_low" not in ld.as_effects(pd.Series({"eng": -0.1, "fin": 0.1})).to_frame()
     assert replace(single, scale=Scale()).to_frame()["rank_high"].tolist() == [1]
 

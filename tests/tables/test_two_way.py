@@ -176,6 +176,16 @@ def test_what_cannot_be_asked_is_refused():
         refused(ConfigError, part, call)
 
 
+def test_a_cell_that_is_alone_in_its_language_has_no_interaction():
+    two_way = make((("zho", "a"), ("zho", "b")))
+    flags = two_way.flags()
+    assert flags.loc[("zho", "c")].drop("flag").isna().all()
+    assert flags.drop(index=[("zho", "c")]).notna().all(axis=None)
+    shown = two_way.tables()[-1]
+    assert {line.name: line.cells[0].text for line in shown.grid.lines}["zho"] == "–"
+    assert "–: no interaction can be told" in shown.text()
+
+
 def test_an_additive_fit_has_no_interaction_but_a_test_of_it_by_scores():
     two_way = make(additive=True)
     assert "interaction" not in two_way.test().index

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from langdiff.errors import ConfigError, DataError
 from langdiff.typology import read_glottolog
 from langdiff.typology.association.relatives import EARTH, RANGES, exponential_kernel, great_circle
+from tests.helpers import refused
 
 LANGUAGES = """Glottocode,Name,Level,ISO639P3code,Family_ID,Language_ID,Macroarea,Latitude,Longitude
 indo1319,Indo-European,family,,,,,,
@@ -89,14 +90,12 @@ def test_places(folder):
 def test_broken_files(folder, name, old, new, message):
     path = folder / name
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        read_glottolog(folder)
+    refused(DataError, message, read_glottolog, folder)
 
 
 def test_missing_files(folder):
     (folder / "classification.nex").unlink()
-    with pytest.raises(DataError, match=r"holds no classification.nex \(nor .gz\)"):
-        read_glottolog(folder)
+    refused(DataError, r"holds no classification.nex \(nor .gz\)", read_glottolog, folder)
 
 
 def test_distances():

@@ -1,8 +1,8 @@
-"""Distributions of n-grams after all histories of a text, as input of a network, and networks that correct them."""
+"""What n-grams say after all histories of a text, as input of a network, and networks that correct them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -18,12 +18,10 @@ from langdiff.lm.ngram.kneser_ney import (
     Fold,
     Level,
     chen_goodman_discounts,
-    count_grams,
     count_in_folds,
     discounted,
     lay_out,
     ranges,
-    smooth,
 )
 from langdiff.lm.units.characters import Ids
 
@@ -31,16 +29,8 @@ Singles = npt.NDArray[np.float32]
 FOLDS = 10
 MOST_OF_FOLD = 0.5  # of a text in one fold, beyond which the others know too little of it
 RUN = 5  # neighbouring intents that share a fold, as those of a dev or test block do
-MANY = 2048  # symbols beyond which only those are held that n-grams tell from the lowest order's
+TABLE = 1 << 22  # elements of a table of whole distributions, 16 MB
 GATE = 32  # hidden units of what weighs the n-grams
-
-
-class Change(NamedTuple):
-    """How the distributions of an order follow from those of the order before: multiplied, then added to."""
-
-    factor: Singles  # (N,): weight of the distribution of the lower order
-    places: Ids  # (E,): row · vocabulary size + symbol; a place may occur more than once
-    added: Singles  # (E,): what is added there
 
 
 class _Order:
@@ -50,9 +40,9 @@ class _Order:
     """
 
     def __init__(self, n: int) -> None:
-        self.history = np.empty(n, dtype=np.int32)  # of each symbol to predict, undefined where it is not known
+        self.history = np.full(n, -1, dtype=np.int32)  # of each symbol to predict, where it is known
+        self.known = self._grams = 0
         self._parts: list[tuple[npt.NDArray[Any], ...]] = []
-        self._known = self._grams = 0
 
     def keep(self, level: Level, context: Ids, size: int, places: Ids) -> None:
         """Keep the grams that continue some histories; `places` are the symbols after these histories."""
@@ -78,20 +68,114 @@ class _Order:
         self, places: Ids, of_place: Ids, count: Ids, backoff: Floats, symbols: Ids, direct: Floats, size: int
     ) -> None:
         """Add histories, of each the number of its grams, and these, and which of them precedes each place."""
-        self.history[places] = self._known + of_place
-        small = np.min_scalar_type(size)
+        self.history[places] = self.known + of_place
         begin = (self._grams + np.cumsum(count) - count).astype(np.int32)
-        shares = backoff.astype(np.float32), symbols.astype(small), direct.astype(np.float32)
-        self._parts.append((begin, count.astype(small), *shares))
-        self._known += len(count)
+        shares = backoff.astype(np.float32), symbols.astype(_symbol_type(size)), direct.astype(np.float32)
+        self._parts.append((begin, count.astype(np.min_scalar_type(size)), *shares))
+        self.known += len(count)
         self._grams += len(symbols)
 
-    def join(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return first gram, number of grams and weight of each history, then symbol and share of each gram."""
+    def after(self, history: npt.NDArray[np.int32]) -> tuple[Floats, Ids, Ids, Floats]:
+        """Return the weight of the lower order after each history, -1 if none, and row, symbol and share of grams."""
         if len(self._parts) > 1:
             parts, self._parts = self._parts, []
             self._parts = [tuple(map(np.concatenate, zip(*parts, strict=True)))]
-        return self._parts[0]
+        rows = np.flatnonzero(history >= 0)
+        weight = np.ones(len(history))
+        if not len(rows):
+            return weight, rows, rows, np.empty(0)
+        (first, count, backoff, symbols, direct), at = self._parts[0], history[rows]
+        weight[rows] = backoff[at]
+        counts = count[at].astype(np.int64)
+        grams = ranges(first[at], counts)
+        return weight, np.repeat(rows, counts), symbols[grams].astype(np.int64), direct[grams].astype(np.float64)
+
+
+def _symbol_type(size: int) -> type[np.signedinteger[Any]]:
+    """Return the smallest type of symbols that PyTorch has, too."""
+    return np.int16 if size <= np.iinfo(np.int16).max else np.int32
+
+
+def _distinct(orders: Sequence[_Order], places: Ids) -> tuple[Ids, Ids]:
+    """Return of each distinct longest history one of the places, and which of these each place has, from 1; 0 if none.
+
+    A longer history holds the shorter ones, which are therefore those of the place that is returned.
+    """
+    code, begin = np.zeros(len(places) + 1, dtype=np.int64), 1
+    for order in orders:
+        history = order.history[places]
+        code[1:] = np.where(history >= 0, begin + history, code[1:])
+        begin += order.known
+    _, one, row = np.unique(code, return_index=True, return_inverse=True)
+    number = np.empty_like(one)
+    number[np.argsort(one)] = np.arange(len(one))  # as they come in the text, so that neighbours are near in memory
+    return np.sort(one)[1:] - 1, number[row[1:]]
+
+
+class _Distributions(NamedTuple):
+    """Distributions after R histories, of E symbols or, in the tables from which orders begin, of all."""
+
+    row: Ids  # (N,): of each place
+    keys: Ids | None  # (E,): row · vocabulary size + symbol, rising; None if these are all
+    probability: Floats  # (E,), or (R · vocabulary size,)
+    entropy: Floats  # (R,), in nats
+    highest: Floats  # (R,): ln of the largest probability
+
+    @classmethod
+    def tabulated(cls, lowest: Singles, orders: Sequence[_Order], places: Ids) -> "_Distributions":
+        """Return the distributions of the highest of some orders after all longest histories, first after none."""
+        one, row = _distinct(orders, places)
+        table = np.tile(lowest.astype(np.float64), (1 + len(one), 1))
+        for order in orders:
+            weight, own, symbols, share = order.after(order.history[places[one]])
+            table[1:] *= weight[:, None]
+            table[1 + own, symbols] += share
+        return cls(row, None, table.ravel(), -(table * np.log(table)).sum(axis=1), np.log(table.max(axis=1)))
+
+    def of(self, keys: Ids) -> Floats:
+        """Return some of the probabilities."""
+        return self.probability[keys if self.keys is None else np.searchsorted(self.keys, keys)]
+
+
+class _Gains(NamedTuple):
+    """What the grams after R histories add: of each its number of grams, and symbols and gains of these."""
+
+    counts: Ids
+    symbols: Integers
+    gain: Singles
+
+
+def _continued(
+    below: _Distributions, orders: Sequence[_Order], places: Ids, size: int
+) -> tuple[_Distributions, _Gains, Ids]:
+    r"""Return the distributions of the highest of some orders, the gains over those below, and the rows of places.
+
+    .. math:: \ln p(v) = \ln c + \ln p_{\text{below}}(v) + g(v)
+
+    with one c for each history, and a gain g other than 0 where a gram continues it. Rows are counted from 1; where no
+    history is known the row is 0, and the distribution is that below.
+    """
+    one, row = _distinct(orders, places)
+    under, factor = below.row[one], np.ones(len(one))
+    rest = p = np.empty(0)
+    rows = symbols = keys = np.empty(0, dtype=np.int64)
+    for number, order in enumerate(orders):
+        weight, own, symbol, share = order.after(order.history[places[one]])
+        if number == 0:  # grams that continue longer histories are among these
+            rows, symbols, keys = own, symbol, own * size + symbol
+            p = rest = below.of(under[own] * size + symbol)
+        p = p * weight[rows]
+        p[np.searchsorted(keys, own * size + symbol)] += share
+        factor *= weight
+    rest = rest * factor[rows]
+    changed = np.bincount(rows, p * np.log(p) - rest * np.log(rest), len(one))
+    entropy = factor * (below.entropy[under] - np.log(factor)) - changed
+    highest = np.log(factor) + below.highest[under]
+    np.maximum.at(highest, rows, np.log(p))
+    gain = np.log(p / rest).astype(np.float32)
+    gains = _Gains(np.bincount(rows, minlength=len(one)), symbols.astype(_symbol_type(size)), gain)
+    known = _Distributions(row - 1, keys, p, entropy, highest)
+    return known, gains, row
 
 
 class Histories:
@@ -126,8 +210,8 @@ class Histories:
     >>> text = [np.array([0, 1, 0, 1])] * 9
     >>> histories = Histories([np.array([0, 1])], 3, [1, 3])
     >>> histories.ask(KneserNey.fit(text, 3, order=3).levels, np.array([0]))
-    >>> [len(change.places) for change in histories.changes(np.arange(3))]
-    [0, 7]
+    >>> histories.known.tolist()
+    [2, 3, 3]
     """
 
     def __init__(self, intents: Sequence[Ids], vocabulary_size: int, orders: Sequence[int]) -> None:
@@ -199,126 +283,59 @@ class Histories:
                 self._others[k - 2].keep_others(one, ending[at - 1].astype(np.int64), size, where[at])
                 self.known[where[at]] = k
 
-    def changes(self, places: Integers) -> Iterator[Change]:
-        """Yield how each distribution at some positions of the text follows from the one before.
+    def take(self) -> tuple[tuple[int, ...], list[tuple[int, list[_Order]]], list[_Order]]:
+        """Return the orders, their layers, and what goes into a table; the grams are forgotten here.
 
-        Parameters
-        ----------
-        places : ndarray of int64, shape (N,)
-            Symbols to predict, counted through the text, each intent with its end symbol.
-
-        Yields
-        ------
-        Change
-            One per order; the first begins from the distribution of order 1 of the model that was asked. Where a
-            history is not known, nothing changes.
+        A layer has the first of `orders` that it changes, and what lies between this and the one before.
         """
-        n = len(places)
-        weights: list[Singles] = []  # of the lower order, by row, for each order since the last change
-        grams_of: list[Grams] = []  # of these orders
-        if self.orders[0] == 1:
-            yield _joined(n, weights, grams_of)
-        for k, weight, grams in self._grams(places):
-            weights.append(weight)
-            grams_of.append(grams)
-            if k in self.orders:
-                yield _joined(n, weights, grams_of)
-                weights, grams_of = [], []
-
-    def few(self, places: Integers) -> "Few":
-        """Return the distributions at some positions by the symbols that n-grams tell from the lowest order's.
-
-        Whatever continues a history continues the shorter ones, so that these are the grams of order 2.
-        """
-        factor = np.ones((len(self.orders) + 1, len(places)))  # the last after the present order
-        rows = at = np.empty(0, dtype=np.int64)
-        shares: list[tuple[int, Ids, Grams, Floats]] = []
-        for k, weight, grams in self._grams(places):
-            if k == 2:
-                rows, at = grams.rows, grams.places
-            first = int(np.searchsorted(self.orders, k))  # this order is a part of these
-            factor[first:] *= weight
-            shares.append((first, np.searchsorted(at, grams.places), grams, factor[-1].copy()))
-        found = np.zeros((len(self.orders), len(at)), dtype=np.float32)
-        for first, where, grams, until in shares:
-            found[first:, where] += grams.shares * (factor[first:-1] / until)[:, grams.rows]
-        return Few(factor[:-1].astype(np.float32), rows, at, found)
-
-    def _grams(self, places: Integers) -> Iterator[tuple[int, Singles, "Grams"]]:
-        """Yield, of each order from 2 on, the weight of the lower one, (N,), and the grams after known histories."""
-        known, rows, n = self.known[places], np.arange(len(places)), len(places)
-        for k, order in enumerate(self._others, start=2):
-            rows = rows[known[rows] >= k]
-            first, count, backoff, symbols, direct = order.join()
-            history = order.history[places[rows]]
-            weight = np.ones(n, dtype=np.float32)
-            weight[rows] = backoff[history]
-            counts = count[history].astype(np.int64)
-            row = np.repeat(rows, counts)
-            grams = ranges(first[history], counts)
-            yield k, weight, Grams(row, row * self.vocabulary_size + symbols[grams], direct[grams])
-
-
-class Grams(NamedTuple):
-    """Grams that continue the histories of some positions; shapes (E,)."""
-
-    rows: Ids
-    places: Ids  # row · vocabulary size + symbol, rising
-    shares: Singles
-
-
-class Few(NamedTuple):
-    r"""Distributions of K orders where they differ from that of order 1, but for a factor of each row.
-
-    .. math:: p_k(v) = c_k \, p_1(v) + s_k(v)
-    """
-
-    factor: Singles  # (K, N): c
-    rows: Ids  # (E,)
-    places: Ids  # (E,): row · vocabulary size + symbol; s is 0 at all others
-    shares: Singles  # (K, E): s
-
-
-def _joined(n: int, weights: Sequence[Singles], grams_of: Sequence[Grams]) -> Change:
-    """Return what several orders, the lowest first, make of the distribution before them."""
-    factor = np.ones(n, dtype=np.float32)
-    places, added = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.float32)]
-    for weight, (row, place, share) in zip(reversed(weights), reversed(grams_of), strict=True):
-        places.append(place)
-        added.append(share * factor[row])
-        factor *= weight
-    return Change(factor, np.concatenate(places), np.concatenate(added))
+        (lowest, *_), others = self.orders, self._others
+        self._others = []
+        in_table, bounds = others[: lowest - 1], list(pairwise(self.orders))
+        layers = [(number, others[a - 1 : b - 1]) for number, (a, b) in enumerate(bounds, start=1)]
+        if (len(self.lowest) + sum(order.known for order in in_table)) * self.vocabulary_size > TABLE:
+            # one by one, as of a large alphabet all grams of a short history are many after each longer one
+            layers, in_table = [(0, [order]) for order in in_table] + layers, []
+        return self.orders, layers, in_table
 
 
 class Features(NamedTuple):
-    """Distributions of K n-gram models for N symbols to predict, of few symbols or of all.
+    """What K n-gram models say of N symbols to predict.
 
     Attributes
     ----------
-    log_probability : Tensor, shape (N, K, V), or (E, K)
-        Natural logarithms; of few symbols, without that of c p_1 (`Few`), which is 0 for all others.
     summary : Tensor, shape (N, 2 K + 1)
         Entropy and highest log-probability of each distribution, in units of ln V, and the share of the longest
         history that is known.
+    row, table : Tensor, shapes (N,) and (R, V)
+        Log-probabilities from which the gains are counted, and which of them each symbol has.
+    slots, places, gain : Tensor, shape (E,)
+        Gains of the layers: number in layers × symbols to predict, place in the logits, and how much is gained.
+    numbers : Tensor, shape (layers,)
+        Which of the K orders is the first to gain by each layer.
     """
 
-    log_probability: Tensor
     summary: Tensor
-    few: "FewPlaces | None" = None
+    row: Tensor
+    table: Tensor
+    slots: Tensor
+    places: Tensor
+    gain: Tensor
+    numbers: Tensor
 
     def combine(self, a: Tensor, output: Tensor, decoder: Tensor, bias: Tensor) -> Tensor:
-        """Return the logits of a softmax with the log-probabilities added, whose weights a are (N, K).
+        r"""Return the logits of a softmax with weighted log-probabilities of the orders added.
 
-        Of few symbols, a number that differs from row to row is missing in all logits of a row.
+        Order k has the weight :math:`a_k - a_{k+1}`, with a of shape (N, K). A number that differs from row to row is
+        missing in all logits of a row.
         """
-        if self.few is None:
-            return linear(output, decoder, bias) + torch.einsum("nk,nkv->nv", a, self.log_probability)
-        rows, places, asked, lowest = self.few
-        of_model = (asked[:, None] == torch.arange(len(lowest), device=a.device)) * a.sum(dim=1, keepdim=True)
-        # one product, as every pass over (N, V) counts
-        logits = F.linear(torch.cat([output.to(a.dtype), of_model], 1), torch.cat([decoder, lowest.T], 1), bias)
-        added = (a[rows] * self.log_probability).sum(dim=1)
-        return cast(Tensor, _Added.apply(logits, places, added))  # type: ignore[no-untyped-call]
+        if len(self.table) <= FOLDS:  # one product, as every pass over (N, V) counts
+            own = (self.row[:, None] == torch.arange(len(self.table), device=a.device)) * a[:, :1]
+            logits = F.linear(torch.cat([output.to(a.dtype), own], 1), torch.cat([decoder, self.table.T], 1), bias)
+        else:
+            logits = torch.addcmul(linear(output, decoder, bias), a[:, :1], self.table.index_select(0, self.row))
+        weights = a.T.index_select(0, self.numbers).flatten()
+        added = weights.index_select(0, self.slots) * self.gain
+        return cast(Tensor, _Added.apply(logits, self.places, added))  # type: ignore[no-untyped-call]
 
 
 class _Added(torch.autograd.Function):
@@ -333,16 +350,7 @@ class _Added(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
-        return gradient, None, gradient.view(-1)[ctx.saved_tensors[0]]
-
-
-class FewPlaces(NamedTuple):
-    """Rows and places of few symbols, (E,), the model of each row, (N,), and ln p_1 of each model, (models, V)."""
-
-    rows: Tensor
-    places: Tensor
-    asked: Tensor
-    lowest: Tensor
+        return gradient, None, gradient.view(-1).index_select(0, ctx.saved_tensors[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,17 +381,53 @@ class Asked:
 
 
 class NgramFeatures:
-    """Features of all intents of a part.
+    r"""Features of all intents of a part.
+
+    .. math:: \ln p_k(v) = \text{constant} + \ln p(v) + \sum_{l \le k} g_l(v)
+
+    with p from a table of whole distributions, where that is small those of the lowest order, and gains g where grams
+    continue a history. A constant changes no softmax.
 
     Parameters
     ----------
     histories : Histories
-        What n-grams say of each symbol.
+        What n-grams say of each symbol; its grams are taken.
     """
 
     def __init__(self, histories: Histories) -> None:
-        self._histories = histories
-        self._lowest: Tensor | None = None  # (models, V), where it was last needed
+        self._lengths, self._starts, self._size = histories.lengths, histories.starts, histories.vocabulary_size
+        orders, layers, in_table = histories.take()
+        n, k, size = len(histories.known), len(orders), self._size
+        self._base, self._rows = np.zeros(n, dtype=np.int32), np.zeros((len(layers), n), dtype=np.int32)
+        self._summary = np.empty((n, 2 * k + 1), dtype=np.float32)
+        self._summary[:, -1] = histories.known / orders[-1] * np.log(size)
+        tables: list[Singles] = []
+        found = [_Gains(np.zeros(1, dtype=np.int64), np.empty(0, _symbol_type(size)), np.empty(0, dtype=np.float32))]
+        bases, n_rows = 0, 1  # the first row stands for unknown histories, which gain nothing
+        for model, lowest in enumerate(histories.lowest):
+            places = np.flatnonzero(histories.asked == model)
+            below = _Distributions.tabulated(lowest, in_table, places)
+            self._base[places] = bases + below.row
+            tables.append(np.log(below.probability).astype(np.float32).reshape(-1, size))
+            bases += len(tables[-1])
+            self._summarize(below, places, below.row, 0, k)
+            for layer, (number, between) in enumerate(layers):
+                below, gains, row = _continued(below, between, places, size)
+                known = np.flatnonzero(row)
+                self._rows[layer, places[known]] = row[known] + (n_rows - 1)
+                self._summarize(below, places[known], below.row[known], number, k)
+                n_rows += len(gains.counts)
+                found.append(gains)
+        self._summary /= np.log(size)
+        count, symbols, gain = (np.concatenate(each) for each in zip(*found, strict=True))
+        self._first = np.append(0, np.cumsum(count)).astype(np.int32)
+        self._arrays = np.concatenate(tables), symbols, gain, np.array([number for number, _ in layers], dtype=np.int64)
+        self._on: tuple[Tensor, ...] = ()  # these, where they were last needed
+
+    def _summarize(self, found: _Distributions, places: Ids, row: Ids, number: int, k: int) -> None:
+        """Note entropies and highest log-probabilities of an order, which are those of higher ones unless known."""
+        self._summary[places, number:k] = found.entropy[row, None]
+        self._summary[places, k + number : 2 * k] = found.highest[row, None]
 
     @classmethod
     def by(
@@ -408,118 +452,24 @@ class NgramFeatures:
         self, rows: Integers, device: torch.device, begins: Integers | int = 0, lengths: Integers | None = None
     ) -> Asked:
         """Return the symbols of some intents side by side, or of stretches, in the order of `Batch.rows`."""
-        lengths = self._histories.lengths[rows] if lengths is None else lengths
+        lengths = self._lengths[rows] if lengths is None else lengths
         times = np.arange(lengths.max())[:, None]
-        return Asked(self, (self._histories.starts[rows] + begins + times)[times < lengths], device)  # time by time
+        return Asked(self, (self._starts[rows] + begins + times)[times < lengths], device)  # time by time
 
     def at(self, places: Ids, device: torch.device) -> Features:
         """Return the features of some symbols to predict."""
-        histories = self._histories
-        known = to_device(device, (histories.known[places] / histories.orders[-1]).astype(np.float32))
-        scale = float(np.log(histories.vocabulary_size))
-        few = None
-        if histories.vocabulary_size > MANY:
-            log_probability, entropy, highest, few = self._few(places, device)
-        else:
-            log_probability = self._distributions(places, device).log_()
-            entropy = -(log_probability.exp() * log_probability).sum(dim=2)
-            highest = log_probability.amax(dim=2)
-        return Features(log_probability, torch.cat([entropy / scale, highest / scale, known[:, None]], dim=1), few)
-
-    def _few(self, places: Ids, device: torch.device) -> tuple[Tensor, Tensor, Tensor, FewPlaces]:
-        """Return log-probabilities of few symbols, (E, K), and entropy and highest log-probability of all, (N, K)."""
-        histories = self._histories
-        factor, rows, at, shares = histories.few(places)
-        c, row, place, s = (to_device(device, each) for each in (factor.T.copy(), rows, at, shares.T.copy()))
-        asked = to_device(device, histories.asked[places].astype(np.int64))
-        p_1, ln_c = self._lowest_at(device), c.log()
-        of_symbol = p_1.view(-1)[asked[row] * histories.vocabulary_size + place % histories.vocabulary_size][:, None]
-        rest = c[row] * of_symbol  # (E, K)
-        p = rest + s
-        ln_p, ln_rest = p.log(), rest.log()
-        # of all symbols as if there were no grams, and what grams change of it
-        all_rest = ln_c + (p_1 * p_1.log()).sum(dim=1)[asked][:, None]
-        entropy = -(c * all_rest).index_add(0, row, p * ln_p - rest * ln_rest)
-        highest = ln_c + p_1.amax(dim=1).log()[asked][:, None]
-        highest = highest.scatter_reduce(0, row[:, None].expand_as(ln_p), ln_p, "amax")
-        return ln_p - ln_rest, entropy, highest, FewPlaces(row, place, asked, p_1.log())
-
-    def _lowest_at(self, device: torch.device) -> Tensor:
-        """Return the distribution of order 1 of each model, (models, V)."""
-        if self._lowest is None or self._lowest.device != device:
-            self._lowest = to_device(device, np.array(self._histories.lowest))
-        return self._lowest
-
-    def _distributions(self, places: Ids, device: torch.device) -> Tensor:
-        """Return the probabilities of all symbols at some positions of the text, by all orders, (N, K, V).
-
-        Only what n-grams add is copied to the device, a small part of the numbers.
-        """
-        histories = self._histories
-        probability = self._lowest_at(device)[to_device(device, histories.asked[places].astype(np.int64))]  # (N, V)
-        result = probability.new_empty(len(places), len(histories.orders), histories.vocabulary_size)
-        for number, change in enumerate(histories.changes(places)):
-            probability = probability * to_device(device, change.factor)[:, None]
-            probability.view(-1).index_add_(0, to_device(device, change.places), to_device(device, change.added))
-            result[:, number] = probability
-        return result
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Ngrams:
-    """N-gram model as its training text, of which the grams are counted where they are needed.
-
-    The text is saved, too, instead of the counts, which are a hundred times larger.
-
-    Attributes
-    ----------
-    symbols : ndarray of int32, shape (N,)
-        Units of all training intents, one after another.
-    lengths : ndarray of int32, shape (I,)
-        Units of each intent.
-    vocabulary_size, order : int
-        As for `KneserNey.fit`.
-    """
-
-    symbols: npt.NDArray[np.int32]
-    lengths: npt.NDArray[np.int32]
-    vocabulary_size: int
-    order: int
-
-    @classmethod
-    def fit(cls, intents: Sequence[Ids], vocabulary_size: int, order: int) -> "Ngrams":
-        """Return the model of a training text; see `KneserNey.fit`."""
-        symbols = np.concatenate(intents).astype(np.int32)
-        lengths = np.array([len(ids) for ids in intents], dtype=np.int32)
-        return cls(symbols, lengths, vocabulary_size, order)
-
-    def count(self) -> Iterator[Level]:
-        """Yield the contributions of the orders, the lowest first; only two orders are in memory at once."""
-        intents = np.split(self.symbols.astype(np.int64), np.cumsum(self.lengths)[:-1])
-        return smooth(count_grams(intents, self.vocabulary_size, order=self.order), self.vocabulary_size)
-
-    @cached_property
-    def levels(self) -> tuple[Level, ...]:
-        """The same, kept for texts that are scored later."""
-        return tuple(
-            Level(keys, direct.astype(np.float32), backoff.astype(np.float32)) for keys, direct, backoff in self.count()
-        )
-
-    def arrays(self) -> dict[str, npt.NDArray[np.int32]]:
-        """Return the arrays that are saved with the weights of the network."""
-        return {"ngrams.symbols": self.symbols, "ngrams.lengths": self.lengths}
-
-    @classmethod
-    def take(cls, weights: dict[str, npt.NDArray[Any]], vocabulary_size: int, order: int) -> "Ngrams":
-        """Remove the text from the saved arrays.
-
-        Raises
-        ------
-        KeyError
-            If it is not there.
-        """
-        symbols, lengths = weights.pop("ngrams.symbols"), weights.pop("ngrams.lengths")
-        return cls(symbols, lengths, vocabulary_size, order)
+        if not self._on or self._on[0].device != device:
+            self._on = tuple(to_device(device, array) for array in self._arrays)
+        table, symbols, gain, numbers = self._on
+        rows, slots = self._rows[:, places].ravel(), np.arange(len(numbers) * len(places), dtype=np.int32)
+        first = self._first[rows]
+        count = self._first[rows + 1] - first
+        logits = slots % len(places) * self._size  # where those of the same symbol begin
+        host = (ranges(first, count), np.repeat(slots, count), np.repeat(logits, count))
+        grams, slot, begin = (to_device(device, each) for each in host)
+        summary, row = to_device(device, self._summary[places]), to_device(device, self._base[places])
+        found = begin + symbols.index_select(0, grams), gain.index_select(0, grams)
+        return Features(summary, row, table, slot, *found, numbers)
 
 
 class Residual(Network):
@@ -564,8 +514,9 @@ class Residual(Network):
         found = features.compute()
         summary = found.summary
         gate = torch.tanh(F.linear(torch.cat([output.to(summary.dtype), summary], 1), self.gate_input, self.gate_bias))
-        a = F.linear(gate, self.gate_output, self.weights)  # (N, K)
-        return found.combine(a, output, self.decoder, self.decoder_bias)
+        tails = torch.ones(len(self.weights), len(self.weights), device=output.device).triu()  # sums of a_k, a_k+1, …
+        weights = F.linear(gate, tails @ self.gate_output, tails @ self.weights)  # (N, K)
+        return found.combine(weights, output, self.decoder, self.decoder_bias)
 
 
 class ResidualLSTM(Residual, AWDLSTM):

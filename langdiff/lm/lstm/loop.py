@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from langdiff.base.types import generator
 from langdiff.errors import TrainingError
-from langdiff.lm.device import torch_generator
+from langdiff.lm.device import single_precision, torch_generator
 from langdiff.lm.language_model import Epoch, Report
 from langdiff.lm.lstm.batches import STRETCH, WINDOW, Batch, Text, cut, draw_segments, lay_out, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures
-from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients, judging, training_precision
+from langdiff.lm.lstm.gradients import TF32, MemoryLimit, accumulate_gradients, judging, training_precision
 from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.lstm.resume import TrainingState
 from langdiff.lm.lstm.scoring import judge
@@ -158,12 +158,14 @@ class EpochLoop:
         """
         start = time.perf_counter()
         number = len(self.history) + 1
-        train_bits = self._train_once(number)
+        device = self.network.embedding.device.type
+        precision = training_precision(self.recipe, device)
+        with single_precision(tf32=precision == TF32):  # once, as steps are many
+            train_bits = self._train_once(number)
         trained = time.perf_counter()
         self.network.eval()
         with self.scored_weights():
-            device = self.network.embedding.device.type
-            how = judging(training_precision(self.recipe, device), device)
+            how = judging(precision, device)
             dev_bits = judge(self.network, self.dev.intents, self.dev.features, how)
             if not (isfinite(train_bits) and isfinite(dev_bits)):
                 raise TrainingError(

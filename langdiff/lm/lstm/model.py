@@ -14,9 +14,10 @@ from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch
-from langdiff.lm.lstm.features import NgramFeatures, Ngrams, ResidualLSTM, ResidualTransformer
+from langdiff.lm.lstm.features import NgramFeatures, ResidualLSTM, ResidualTransformer
 from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer
 from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols
+from langdiff.lm.ngram.kneser_ney import Ngrams
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import check_texts, surprisal_table
 from langdiff.lm.units.alphabet import Alphabet

@@ -20,11 +20,12 @@ from langdiff.lm.automatic import Automatic, chosen_for, size_of
 from langdiff.lm.checkpoint import Checkpoint, remove_states, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
-from langdiff.lm.lstm.features import NgramFeatures, Ngrams
+from langdiff.lm.lstm.features import NgramFeatures
 from langdiff.lm.lstm.gradients import BF16, training_precision
 from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness
 from langdiff.lm.lstm.model import KIND, LanguageModel, build_network, learn_units
 from langdiff.lm.lstm.resume import StateFolder, TrainingState, training_key
+from langdiff.lm.ngram.kneser_ney import Ngrams
 from langdiff.lm.texts import check_texts, naming, prepare_texts
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -154,6 +154,63 @@ class KneserNey:
             ending = np.full(len(symbols), -1, dtype=np.int64)
             ending[at] = seen
         return probability
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ngrams:
+    """N-gram model as its training text, of which the grams are counted where they are needed.
+
+    The text is saved, too, instead of the counts, which are a hundred times larger.
+
+    Attributes
+    ----------
+    symbols : ndarray of int32, shape (N,)
+        Units of all training intents, one after another.
+    lengths : ndarray of int32, shape (I,)
+        Units of each intent.
+    vocabulary_size, order : int
+        As for `KneserNey.fit`.
+    """
+
+    symbols: npt.NDArray[np.int32]
+    lengths: npt.NDArray[np.int32]
+    vocabulary_size: int
+    order: int
+
+    @classmethod
+    def fit(cls, intents: Sequence[Ids], vocabulary_size: int, order: int) -> "Ngrams":
+        """Return the model of a training text; see `KneserNey.fit`."""
+        symbols = np.concatenate(intents).astype(np.int32)
+        lengths = np.array([len(ids) for ids in intents], dtype=np.int32)
+        return cls(symbols, lengths, vocabulary_size, order)
+
+    def count(self) -> Iterator[Level]:
+        """Yield the contributions of the orders, the lowest first; only two orders are in memory at once."""
+        intents = np.split(self.symbols.astype(np.int64), np.cumsum(self.lengths)[:-1])
+        return smooth(count_grams(intents, self.vocabulary_size, order=self.order), self.vocabulary_size)
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The same, kept for texts that are scored later."""
+        return tuple(
+            Level(keys, direct.astype(np.float32), backoff.astype(np.float32)) for keys, direct, backoff in self.count()
+        )
+
+    def arrays(self) -> dict[str, npt.NDArray[np.int32]]:
+        """Return the arrays that are saved with the weights of the network."""
+        return {"ngrams.symbols": self.symbols, "ngrams.lengths": self.lengths}
+
+    @classmethod
+    def take(cls, weights: dict[str, npt.NDArray[Any]], vocabulary_size: int, order: int) -> "Ngrams":
+        """Remove the text from the saved arrays.
+
+        Raises
+        ------
+        KeyError
+            If it is not there.
+        """
+        symbols, lengths = weights.pop("ngrams.symbols"), weights.pop("ngrams.lengths")
+        return cls(symbols, lengths, vocabulary_size, order)
 
 
 class Counted(NamedTuple):
@@ -318,10 +375,12 @@ def discounted(counts: Ids, context: Ids, contexts: int, discounts: Floats) -> t
     return (counts - taken) / np.maximum(total, 1)[context], backoff  # the maximum matters to no text at all
 
 
-def ranges(starts: Ids, counts: Ids) -> Ids:
+def ranges(starts: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return starts[0], starts[0] + 1, …, for each start as many numbers as it counts."""
     begins = np.cumsum(counts) - counts
-    found: Ids = np.repeat(starts - begins, counts) + np.arange(int(counts.sum()))
+    found: Integers = np.repeat(starts - begins.astype(starts.dtype), counts) + np.arange(
+        counts.sum(), dtype=starts.dtype
+    )
     return found
 
 

@@ -272,7 +272,8 @@ def _of_kinks(sample: Sample, correction: Correction) -> Uncertainty:
         kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect
     )
     of_units = [_normalized(sample, each) for each in (scaled[0], sums[0])] if len(parts) == 1 and sample.kinds else []
-    return Uncertainty(sample.of_units(covariance), n_clusters - 1.0, source, None, covariance, None, *of_units)
+    freedom = freedom_by_shares(sample) if sample.kinds else n_clusters - 1.0
+    return Uncertainty(sample.of_units(covariance), freedom, source, None, covariance, None, *of_units)
 
 
 def _plain(sample: Sample, correction: Kind) -> Uncertainty:
@@ -332,11 +333,26 @@ def _of_clusters(sample: Sample, parts: list[Clusters], correction: Kind) -> Flo
     return covariances[0] if len(parts) == 1 else crossed_covariance(*covariances)
 
 
+def freedom_by_shares(sample: Sample) -> Floats:
+    """Return degrees of freedom of the units and of their differences by the shares of clusters, shape (U, U).
+
+    Of clusters of unequal size there are fewer than their number less one; of single intents hardly.
+    """
+    fitting, first, most = sample.fitting, sample.design.first, sample.n_clusters - 1.0
+    own = np.full(sample.observed.shape[1], most)
+    if isinstance(fitting, Fixed):
+        for code in sample.kinds:
+            own = np.fmin(own, np.nan_to_num(freedom_of(fitting.unit_shares(code)), nan=1.0))
+    own = np.maximum(own[first], 1.0)
+    of_pairs: Floats = np.minimum(own[:, None], own)
+    return of_pairs
+
+
 def freedom_of_units(sample: Sample, clusters: Clusters) -> Floats:
     """Return degrees of freedom of the units and of their differences, shape (U, U)."""
     first, most = sample.design.first, len(clusters.numbers) - 1.0
     if not sample.fitting.settings.variant.concave:
-        return np.full((len(first), len(first)), most)
+        return freedom_by_shares(sample)
     mean = np.zeros(len(sample.fitting.estimate.c))
     mean[first] = 1 / len(first)
     freedom = freedom_of_pairs(clusters, mean).values[np.ix_(first, first)]
@@ -391,7 +407,8 @@ class Bootstrap(Errors):
         source = ErrorSource(
             kind="bootstrap", clusters=sample.name, n_clusters=sample.n_clusters, n_resamples=n_resamples, seed=named
         )
-        return Uncertainty(np.cov(draws, rowvar=False), float(sample.n_clusters - 1), source)
+        freedom = freedom_by_shares(sample) if sample.kinds else sample.n_clusters - 1.0
+        return Uncertainty(np.cov(draws, rowvar=False), freedom, source)
 
 
 @dataclass(frozen=True)
@@ -423,7 +440,7 @@ class Jackknife(Errors):
         refit.warn("parts of the table")
         source = ErrorSource(kind="jackknife", clusters=sample.name, n_clusters=sample.n_clusters)
         influence = found.influence if sample.fitting.settings.variant.kinked else None  # others have CR2
-        return Uncertainty(found.about_estimate, float(sample.n_clusters - 1), source, influence=influence)
+        return Uncertainty(found.about_estimate, freedom_by_shares(sample), source, influence=influence)
 
     def _of_groups(self, sample: Sample, refit: "Refit") -> Uncertainty:
         seed = sample.fitting.settings.seed

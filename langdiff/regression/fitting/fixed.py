@@ -295,7 +295,7 @@ class Fixed(Fitting):
         """Return the share of each cluster in the information on all editions, (G,), or on each of them, (G, J)."""
         if self._complete_least_squares:
             return np.bincount(cluster) / len(self.shared.residual)
-        if self.settings.variant.kinked:
+        if self.settings.variant.kinked or not self.settings.variant.concave:
             precision, mask = 1 / np.logaddexp(0.0, -self._found.sizes), self.shared.mask
             of_rows = precision[:, None] * (np.ones((1, len(self._found.c))) if mask is None else mask)
         elif self.by_columns:

@@ -17,7 +17,7 @@ from scipy.special import softmax
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
-from langdiff.regression.fitting.errors import USUAL_CORRECTION, freedom_of_units
+from langdiff.regression.fitting.errors import USUAL_CORRECTION, freedom_by_shares, freedom_of_units
 from langdiff.regression.fitting.fixed import Fixed
 from langdiff.regression.fitting.sample import Sample, Uncertainty
 from langdiff.regression.kernel.clusters import Clusters, adjusted_influences, sums_by_cluster
@@ -79,16 +79,16 @@ def influence_of(sample: Sample, uncertainty: Uncertainty, of_bits: str = "") ->
         return replace(found, rows=LaterRows(sample, of_bits) if later else _rows_of(sample))
     sample.check()
     code = sample.kinds[0]
-    freedom = np.full((count, count), most)
     if fitting.settings.variant.kinked and not fitting.integrated:
         plain = _normalized(sample, sums_by_cluster(fitting.row_influence(), code))
-        return _record(sample, np.sqrt(1 + 1 / most) * plain, plain, freedom)
+        return _record(sample, np.sqrt(1 + 1 / most) * plain, plain, freedom_by_shares(sample))
     clusters, editions = fitting.clusters(code), len(fitting.estimate.c)
     try:
         of_c, freedom = influence_on_c(clusters, code, editions), freedom_of_units(sample, clusters)
     except DataError:
         if not fitting.integrated:
             raise
+        freedom = np.full((count, count), most)
         of_c = np.sqrt(1 + 1 / most) * adjusted_influences(clusters, "CR0")[:, :editions]
     raw = _normalized(sample, adjusted_influences(clusters, "CR0")[:, :editions])
     return _record(sample, _normalized(sample, of_c), raw, freedom)

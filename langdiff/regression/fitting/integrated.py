@@ -87,6 +87,8 @@ class RandomSizes(Fitting):
         If the residuals vanish.
     """
 
+    repeatable = True
+
     def __init__(self, z: Floats, design: Design, settings: Settings, table: Surprisals) -> None:
         super().__init__(design, settings, table)
         self._z = z
@@ -94,10 +96,23 @@ class RandomSizes(Fitting):
         check_residuals(solve_two_way(z[shared], design.basis), settings, table)
         self.option = settings.random or Random()
         self._terms = _terms_of_sizes(self.option.formula, table)
-        self.random = self._estimate(slice(None), None)
         self.estimate = _plain_estimate(self.random)
         self.used = np.ones(len(z), dtype=bool)
         self.residual_freedom = int((~np.isnan(z)).sum()) - len(z) - design.free + 1
+
+    @cached_property
+    def _z(self) -> Floats:
+        return self.z
+
+    @cached_property
+    def random(self) -> RandomEstimate:
+        """The estimate with the scores of all intents."""
+        return self._estimate(slice(None), None)
+
+    def forget(self) -> None:
+        """Let go of scores, which another fit gives; see `Fitting.forget`."""
+        for name in ("_z", "random"):
+            self.__dict__.pop(name, None)
 
     def _estimate(self, rows: slice | Integers, start: Floats | None) -> RandomEstimate:
         variant, terms = self.settings.variant, self._terms

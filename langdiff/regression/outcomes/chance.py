@@ -28,7 +28,7 @@ RECIPROCALS = range(2, 11)
 FEWEST_COLUMNS = 6  # that may be said to cluster at a reciprocal
 MOST_BELOW = 0.05  # of them
 WIDEST = 0.075  # of what counts as near: with few items every rate is near some reciprocal
-PRICES = (1e-3, 1e3, 2000)  # of deviance, least and most, and their number
+PRICES, ROUNDS = (1e-3, 1e3, 60), 3  # of deviance, least and most, and their number; rounds of search
 
 
 class Known(NamedTuple):
@@ -283,13 +283,24 @@ def bound_of_sum(rest: float, std_error: float, weight: float, curves: list[Floa
         before, at, after = value[max(top - 1, 0)], value[top], value[min(top + 1, len(value) - 1)]
         bend = 2 * at - before - after
         return float(at + (after - before) ** 2 / (8 * bend)) if bend > 0 and left[top + 1 :][:1] > 0 else float(at)
-    best = -np.inf
-    for price in np.geomspace(*PRICES):
-        places = [int(np.argmax(weight * ABILITIES - curve / price)) for curve in curves]
-        left = most - sum(curve[place] for curve, place in zip(curves, places, strict=True))
-        if left >= 0:
-            best = max(best, rest + std_error * float(np.sqrt(left)) + weight * float(ABILITIES[places].sum()))
-    return best
+    best, prices = (-np.inf, 1.0), np.geomspace(*PRICES)
+    for _ in range(ROUNDS):  # about the best price of the last round
+        for price in prices:
+            places = [int(np.argmax(weight * ABILITIES - curve / price)) for curve in curves]
+            left = most - sum(curve[place] for curve, place in zip(curves, places, strict=True))
+            if left >= 0:
+                found = rest + std_error * float(np.sqrt(left)) + weight * float(ABILITIES[places].sum())
+                best = max(best, (found, price))
+        step = prices[1] / prices[0]
+        prices = np.geomspace(best[1] / step, best[1] * step, len(prices))
+    return best[0]
+
+
+def error_at_end(curve: Floats) -> float:
+    """Return the error of a normal level whose deviance is as steep at its upper end (95 %) as that of a column."""
+    end = int(np.flatnonzero(curve <= QUANTILE)[-1])
+    slope = (curve[end + 1] - curve[end]) / (ABILITIES[1] - ABILITIES[0]) if end + 1 < len(curve) else 0.0
+    return float(2 * np.sqrt(QUANTILE) / slope) if slope > 0 else np.inf
 
 
 def _interval(curve: Floats) -> tuple[float, float, float]:

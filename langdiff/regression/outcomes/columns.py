@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import signed
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.outcomes.chance import (
-    LEVEL,
     QUANTILE,
     Answers,
     Chance,
@@ -17,6 +17,7 @@ from langdiff.regression.outcomes.chance import (
     chance_of,
     columns_at_chance,
     deviances,
+    error_at_end,
     level_intervals,
     warn_of_choices,
 )
@@ -26,6 +27,7 @@ from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import half_width
+from langdiff.tables.simultaneous import largest_together
 
 LARGE_ERROR = 1.0  # log odds of a level, whose interval is then that of the likelihood ratio
 MOST_LISTED = 10  # columns at chance that a summary lists
@@ -190,6 +192,7 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, levels: Effects) 
         return frame
     fitted, index = found.outcomes.systems.index, list(found.whole.systems.index)
     errors = levels.std_error * (np.nan if found.additive else 1.0)
+    centre = float(levels.estimate.mean())  # abilities average 0
     wide = pd.Series(half_width(errors.to_numpy(), np.diag(levels._freedom())), fitted)
     near = errors.reindex(frame.index).fillna(0) > WORTH
     names = frame.index[frame["at_chance"] | near]
@@ -200,7 +203,7 @@ def bounds_of_levels(found: Columns, rows: Rows, point: Point, levels: Effects) 
         wald = np.inf if place is None else wide[name]
         apart = max(abs(high - estimate - wald), abs(estimate - low - wald)) if np.isfinite(wald) else np.inf
         if frame.at[name, "at_chance"] or errors[name] > LARGE_ERROR or apart > WORTH:
-            frame.loc[name, ["level", "level_low", "level_high"]] = -estimate, -high, -low
+            frame.loc[name, ["level", "level_low", "level_high"]] = centre - np.array([estimate, high, low])
     return frame
 
 
@@ -221,28 +224,31 @@ def bounds_of_sums(found: Columns, rows: Rows, point: Point, levels: Effects) ->
     curves = dict(zip(names, deviances(rows, point, found.structure, answers), strict=True))
     fitted = found.outcomes.systems.index
 
-    def highest(weight: pd.Series, most: float = QUANTILE) -> float:
-        weight = weight.reindex(columns.index, fill_value=0.0)
-        own, guessed = weight[fitted].to_numpy(), [name for name in names if weight[name]]
-        shared = own + weight[guessed].sum() / len(fitted)  # levels of columns at chance follow the mean of others
-        error = float(np.sqrt(max(shared @ levels.covariance.to_numpy() @ shared, 0)))
-        rest = float(own @ levels.estimate.to_numpy())
-        return bound_of_sum(rest, error, float(weight[guessed[0]]), [curves[name] for name in guessed], most)
+    covariance, estimate = levels.covariance.to_numpy(), levels.estimate.to_numpy()
 
-    inside, ours = columns[(told := with_others(columns, low))], low[told]
-    systems = {name: highest(weight) for name, weight in _of_systems(inside, ours).items()}
-    cells = _of_cells(inside, ours)
-    most = float(half_width(1.0, np.inf, 1 - LEVEL / max(len(cells), 1))) ** 2  # Bonferroni's, of those shown together
+    def measured(weight: pd.Series) -> Floats:  # levels of columns at chance follow the mean of the others
+        own = weight.reindex(fitted, fill_value=0.0).to_numpy()
+        return own + weight.reindex(names, fill_value=0.0).sum() / len(fitted)
+
+    def highest(weight: pd.Series, most: float = QUANTILE) -> float:
+        own, shared = weight.reindex(fitted, fill_value=0.0).to_numpy(), measured(weight)
+        guessed = [name for name in names if weight.get(name, 0.0)]
+        error = float(np.sqrt(max(shared @ covariance @ shared, 0)))
+        apart = [curves[name] for name in guessed]
+        return bound_of_sum(float(own @ estimate), error, float(weight[guessed[0]]), apart, most)
+
+    told, of_system = (columns[level].isin(columns.loc[~low, level]).to_numpy() for level in ("language", "system"))
+    systems = {name: highest(weight) for name, weight in _of_systems(columns[told], low[told]).items()}
+    told = told & of_system  # neither of a language nor of a system that is wholly at chance
+    cells, most = _of_cells(columns[told], low[told]), QUANTILE
+    if len(cells) > 1:  # each is the sum of a measured part, which they share, and of its own level
+        shared = np.stack([measured(weight) for weight in cells.values()])
+        own = np.array([weight[name] * error_at_end(curves[name]) for name, weight in cells.items()])
+        most = largest_together(shared @ covariance @ shared.T + np.diag(own**2)) ** 2
     return Bounds(
         pd.Series(systems, name="high", dtype=float),
         pd.Series({name: highest(weight, most) for name, weight in cells.items()}, name="high", dtype=float),
     )
-
-
-def with_others(columns: pd.DataFrame, low: Booleans) -> Booleans:
-    """Return which columns are of languages and systems that are not wholly at chance, shape (J,)."""
-    measured = [columns[level].isin(columns.loc[~low, level]).to_numpy() for level in ("language", "system")]
-    return np.logical_and(*measured)
 
 
 def _of_systems(columns: pd.DataFrame, low: Booleans) -> dict[str, pd.Series]:
@@ -302,7 +308,7 @@ def words_of_chance(guessing: pd.DataFrame | None, known: str) -> list[str]:
     if low.empty:
         return [*lines, "no column is at chance"]
     shown = [
-        f"{name}: ability < {-row['level_low']:.2f}; "
+        f"{name}: ability < {signed(-row['level_low'], 2)}; "
         + (
             f"below chance ({row['rate']:.3g} of {row['chance']:.3g}, p = {row['p_below']:.1g}): not guessing; look at "
             "extraction of answers, order of options, key"

@@ -226,19 +226,23 @@ class Crossed:
         return {level: own for level, own in found.items() if own}
 
     def sentences_of_chance(self) -> Iterator[str]:
-        """Yield which systems are at chance, or below it, where others are not."""
-        guessing, crossed = self._fit.guessing, self._fit.columns is not None
+        """Yield which languages and systems are at chance, or below it, where others are not."""
+        guessing, aside = self._fit.guessing, self.set_aside()
         if guessing is None:
             return
         low = guessing[guessing["at_chance"]]
-        systems = pd.Series(low.index.map(lambda name: name.split(SIGN)[-1] if crossed else name), low.index)
-        for below, rows in low.groupby(low["below"]):
-            own = systems[rows.index]
-            if own.nunique() > MOST_SAID:
-                yield f"{own.nunique()} systems are {'below' if below else 'at'} chance in {len(rows)} columns."
+        names = low.index.map(str).str.split(SIGN)
+        low = low.assign(language=names.str[0], system=names.str[-1]).rename_axis("column")
+        if (languages := aside.get("languages")) and len(low) > 0:
+            yield f"No system can be told from guessing in {en(languages)}."
+            low = low[~low["language"].isin(languages)]
+        for below, rows in low.groupby("below"):
+            if rows["system"].nunique() > MOST_SAID:
+                what = "below" if below else "at"
+                yield f"{rows['system'].nunique()} systems are {what} chance in {len(rows)} columns."
                 continue
-            for system in own.unique():
-                yield self._of_guesses(system, rows[own == system], below=below)
+            for system, own in rows.groupby("system", sort=False):
+                yield self._of_guesses(str(system), own, below=bool(below), all_=system in aside.get("systems", ()))
 
     def sentences_of_profiles(self) -> Iterator[str]:
         """Yield which systems have profiles over languages that differ from the others'."""
@@ -256,22 +260,20 @@ class Crossed:
         if len(bounds):
             yield "How much lower bounds are cannot be said: their answers set no lower end."
 
-    def _of_guesses(self, system: str, rows: pd.DataFrame, *, below: bool) -> str:
-        """Return a sentence on the columns of a system that are at chance, or below it."""
-        columns = self._fit.columns
+    def _of_guesses(self, system: str, rows: pd.DataFrame, *, below: bool, all_: bool) -> str:
+        """Return a sentence on the columns of a system that are at chance, or below it; in all languages or in some."""
+        columns, languages = self._fit.columns, rows["language"]
         rate, chance = rows["rate"].mean(), rows["chance"].mean()
-        languages = [] if columns is None else [name.split(SIGN)[0] for name in rows.index]
-        where = f" in {en(languages)}" if languages else ""
+        where = "" if columns is None else " in any language" if all_ else f" in {en(languages)}"
         if below:
-            return (
-                f"{system} is below chance{where} ({rate:.3g} of {chance:.3g}, p = {rows['p_below'].max():.1g}): not "
-                "guessing; look at extraction of answers, order of options, key."
-            )
+            told = f"({rate:.3g} of {chance:.3g}, p = {rows['p_below'].max():.1g}): not guessing"
+            where = where.replace(" any ", " every ")
+            return f"{system} is below chance{where} {told}; look at extraction of answers, order of options, key."
         can: list[Any] = []
-        if columns is not None:
+        if columns is not None and not all_:
             others = columns[columns["language"].isin(languages)]["system"].value_counts()
             can = [name for name, count in others.items() if count == len(languages)]
-        where += f" ({100 * rate:.0f} % right, chance {100 * chance:.0f} %)"
+        where += f" ({100 * rate:.3g} % right, chance {100 * chance:.3g} %)"
         told = f", where {en(can[:MOST_SAID])} can" if can else ""
         return f"{system} cannot be told from guessing{where}{told}."
 

@@ -41,6 +41,8 @@ from langdiff.tables.two_way import rank_best
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+NEVER_BELOW = ("spread", "loading", "correlation")  # 0
+
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class OutcomeFit(Crossed, Result):
@@ -116,7 +118,7 @@ class OutcomeFit(Crossed, Result):
         Test of each column, also of those that were left out, that all its answers are guesses: ``rate``, ``chance``,
         ``p``, ``q`` (Benjamini and Hochberg) and ``at_chance``, whether the level is a bound; ``p_below``, that
         guesses have as few right, and ``below`` (the same procedure); and of columns at or near chance ``level``,
-        ``level_low`` and ``level_high``, log odds of failing, with the interval of the likelihood ratio (95 %), whose
+        ``level_low`` and ``level_high``, minus the ability, with the interval of the likelihood ratio (95 %), whose
         upper end is infinite where the answers set none. None without chance.
     outcomes : Outcomes or None
         Outcomes of the fit, where it keeps them.
@@ -266,6 +268,7 @@ class OutcomeFit(Crossed, Result):
         estimate, error = self.parameters.to_numpy().T
         ends = t_interval(estimate, error, np.diag(self._all._freedom()))
         frame = self.parameters.assign(low=ends[0], high=ends[1], kind="measured").reset_index()
+        frame["low"] = frame["low"].where(~frame["parameter"].isin(NEVER_BELOW), frame["low"].clip(lower=0))
         if self.guessing is not None and len(low := self.guessing[self.guessing["at_chance"]]):
             bounds = pd.DataFrame({"parameter": ABILITY, "name": low.index, "high": -low["level_low"], "kind": "bound"})
             place = int((frame["parameter"] == ABILITY).sum())

@@ -11,6 +11,7 @@ import langdiff as ld
 from langdiff.corpora import read_multitext
 from langdiff.errors import Fault, FaultsError, LangdiffWarning
 from tests.corpora.twelve_files import FAULTY, LANGUAGES, N_LINES, twelve_files
+from tests.helpers import refused
 
 
 @pytest.fixture
@@ -103,8 +104,7 @@ def test_guesses_are_shown_with_the_text_and_never_applied(tmp_path, encoding):
 
 def test_one_bad_line_among_lines_of_utf8_is_not_said_to_be_of_another_encoding(tmp_path):
     (tmp_path / "fra.txt").write_bytes(b"d\xe9j\xe0\n" + "déjà vu\n".encode())
-    with pytest.raises(FaultsError, match=r"\(0xe9\)\. Other lines are UTF-8: correct this one"):
-        read(tmp_path)
+    refused(FaultsError, r"\(0xe9\)\. Other lines are UTF-8: correct this one", read, tmp_path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-32-be"])
@@ -162,8 +162,7 @@ def test_the_usual_number_of_lines(tmp_path, files, n_lines):
 )
 def test_other_lines_more_or_less_stay_faults(tmp_path, text):
     good = dict.fromkeys(("dan", "deu", "eng"), "a\nb\nc\n")
-    with pytest.raises(FaultsError, match=r"fra\.txt: has \d lines, .*dan\.txt has 3"):
-        read(lines_of(tmp_path, **good, fra=text))
+    refused(FaultsError, r"fra\.txt: has \d lines, .*dan\.txt has 3", read, lines_of(tmp_path, **good, fra=text))
 
 
 def test_tables_beside_texts_are_not_said_to_be_unread(tmp_path, caplog):

@@ -16,6 +16,7 @@ from langdiff.lm.lstm.features import FOLDS, RUN, Histories, NgramFeatures, Resi
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
 from langdiff.lm.lstm.scoring import score
 from langdiff.lm.ngram.kneser_ney import KneserNey
+from tests.lm.ngram.test_histories import distributions
 
 CPU = torch.device("cpu")
 ORDERS = (2, 4)
@@ -85,17 +86,14 @@ def test_training_features_know_nothing_of_the_intents_they_are_for():
     own = np.flatnonzero(np.arange(200) // RUN % FOLDS == 3)
     for row in own:
         changed[row] = np.full(len(intents[row]), row % SYMBOLS)
-    histories = [
-        NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([own[0]]), CPU).compute().log_probability
+    found = [
+        [NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([row]), CPU).compute() for row in (own[0], 0)]
         for text in (intents, changed)
     ]
     # the first symbol has the same history in both: only its models could differ
-    torch.testing.assert_close(histories[0][0], histories[1][0])
-    other = [
-        NgramFeatures.out_of_fold(text, SYMBOLS + 1, ORDERS).of(np.array([0]), CPU).compute().log_probability
-        for text in (intents, changed)
-    ]
-    assert not torch.equal(other[0], other[1])
+    own, other = ([distributions(of_text[k], 2) for of_text in found] for k in range(2))
+    np.testing.assert_allclose(own[0][0], own[1][0], rtol=SINGLE)
+    assert not np.array_equal(*other)
 
 
 @pytest.mark.parametrize("orders", [(1,), (1, 2), (2, 4), (3, 5, 9)])
@@ -111,9 +109,10 @@ def test_counted_once_the_folds_are_those_counted_without_each_other(orders):
     places = np.arange(len(at_once.known))
     for name in ("known", "asked", "lowest"):
         np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
-    for found, expected in zip(at_once.changes(places), one_by_one.changes(places), strict=True):
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, other)
+    found, expected = (
+        distributions(NgramFeatures(each).at(places, CPU), len(orders)) for each in (at_once, one_by_one)
+    )
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_if_memory_runs_out_the_batch_goes_in_pieces_with_their_features(network, ngrams):
@@ -182,5 +181,5 @@ def test_few_long_texts_are_divided_among_folds(count):
     texts = np.split((1 + steps).cumsum() % SYMBOLS, count)
     found = NgramFeatures.out_of_fold(texts, SYMBOLS + 1, [2]).of(np.array([0]), CPU).compute()
     targets = torch.from_numpy(np.append(texts[0], SYMBOLS))
-    bits = -found.log_probability[torch.arange(len(targets)), 0, targets].mean() / np.log(2)
+    bits = -np.log2(distributions(found, 1)[np.arange(len(targets)), 0, targets]).mean()
     assert bits < 0.75  # the source has 0.57

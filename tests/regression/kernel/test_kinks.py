@@ -15,6 +15,7 @@ from langdiff.regression.kernel.kinks import CERTIFIED, Kinks
 from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants.laplace import LaplaceCells
+from langdiff.tables.rule import freedom_of
 
 T = np.array([[100, 120, 90], [40, 52, 50], [220, 230, 180], [75, 70, 88], [150, 190, 140], [60, 63, 49]], float)
 HOLES = T.copy()
@@ -142,7 +143,12 @@ def test_few_clusters_are_left_out_one_by_one_and_many_are_summed():
     table = ld.simulate(300, 4, model="2L", seed=3).surprisals
     by = {n: ld.fit(table, model="2L", clusters={k: int(k) % n for k in table.intents}) for n in (12, 60)}
     assert [by[n].errors.kind for n in by] == ["jackknife", "sandwich"]
-    assert by[60].degrees_of_freedom == 59
+    for n, found in by.items():  # of clusters alike in size, of which some have shorter intents
+        assert 0.8 * (n - 1) < np.min(found.degrees_of_freedom) <= np.max(found.degrees_of_freedom) <= n - 1
+    sizes = np.repeat(np.arange(12), [60, 60, 40, 40, 30, 20, 10, 10, 10, 8, 6, 6])
+    unequal = ld.fit(table, model="2L", clusters=pd.Series(sizes, table.intents, name="book"))
+    share = np.bincount(sizes) / 300
+    assert np.max(unequal.degrees_of_freedom) == pytest.approx(float(freedom_of(share)), rel=0.1)
     assert by[12].std_error.mean() == pytest.approx(by[60].std_error.mean(), rel=0.4)
     for found in by.values():  # influences reach the record, also of the jackknife
         assert_allclose(found.influence.values.T @ found.influence.values, found.covariance, rtol=1e-9, atol=1e-16)

@@ -7,15 +7,17 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit
-from scipy.stats import binom
+from scipy.stats import binom, multivariate_normal
 
 import langdiff as ld
+from langdiff.cli.output import save_picture
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.regression.outcomes.chance import Answers, guesses, level_intervals
+from langdiff.regression.outcomes.chance import ABILITIES, Answers, bound_of_sum, guesses, level_intervals
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.logs.pairing import Pairing
+from langdiff.tables.simultaneous import largest_together
 from tests.helpers import refused
 
 WIDE = {"a": -2.0, "b": -1.0, "c": 0.0, "d": 1.0, "e": 2.0}
@@ -206,7 +208,8 @@ def test_scores_at_the_additive_fit_test_the_interaction_and_each_system(monkeyp
     with pytest.warns(LangdiffWarning, match=r"1 column\(s\) cannot be told from guessing: 'l3@m1'"):
         fit = ld.fit_outcomes(table, chance=0.25)
     assert_allclose([fit.log_likelihood, fit.spread], [-104.431410, 1.490762], atol=1.5e-6)
-    assert_allclose([-fit.guessing.loc["l3@m1", "level_low"], fit.bounds["m1"]], [-2.407757, -0.975542], atol=1.5e-6)
+    low = -2.407757 - fit.point.level.mean()  # beside abilities, which average 0
+    assert_allclose([-fit.guessing.loc["l3@m1", "level_low"], fit.bounds["m1"]], [low, -0.975542], atol=1.5e-6)
     languages = fit.two_way.languages.contrast("l3", "l1"), fit.two_way.languages.contrast("l3", "l2")
     found = [[-one.estimate, one.std_error] for one in languages]
     assert_allclose(found, [[-2.708680, 0.806761], [-1.163696, 0.872091]], atol=1.5e-6)
@@ -217,15 +220,15 @@ def test_scores_at_the_additive_fit_test_the_interaction_and_each_system(monkeyp
     assert fit.two_way.test().loc["interaction", "p"] == fit.profiles.loc["interaction", "p"]
     assert "No system's profile over languages was shown to differ" in fit.summary()
     assert fit.two_way.flags().loc[("l3", "m1"), "low"] == pytest.approx(0.249691, abs=1.5e-6)
-    shows_bounds_only(fit, tmp_path)
+    shows_bounds_only(fit, tmp_path, low)
 
 
-def shows_bounds_only(fit, tmp_path):
+def shows_bounds_only(fit, tmp_path, low):
     """Assert that of l3@m1 nothing but its bounds is shown, in frames, tables, files and the picture."""
     row = fit.to_frame().set_index("name").loc["l3@m1"]
     assert row[["language", "system", "kind"]].tolist() == ["l3", "m1", "bound"]
     assert row[["estimate", "std_error", "low"]].isna().all()
-    assert row["high"] == pytest.approx(-2.407757, abs=1.5e-6)
+    assert row["high"] == pytest.approx(low, abs=1.5e-6)
     for frame in (fit.two_way.to_frame(), fit.two_way.flags()):
         assert frame.loc[("l3", "m1")].drop(["low", "kind"]).replace("", np.nan).dropna().tolist() in ([], ["harder"])
     grids = {shown.name or "systems": shown.grid for shown in fit.tables() if shown.grid}
@@ -233,32 +236,63 @@ def shows_bounds_only(fit, tmp_path):
         name: {line.name: dict(zip([c.head for c in grid.columns], line.cells, strict=True)) for line in grid.lines}
         for name, grid in grids.items()
     }
-    assert cells["levels"]["l3"]["m1"] == ("< −2.41", "")
+    assert cells["levels"]["l3"]["m1"] == ("< −2.95", "")
     assert cells["interaction"]["l3"]["m1"] == ("< −0.25", "")
     assert cells["systems"]["m1"]["ability, log odds"] == ("< −0.98", "")
     assert cells["systems"]["m1"]["ranks"] == ("–", "")
     for ending, look in (
-        (".tex", r"\textless{} $-$2.41"),
-        (".md", "&lt; −2.41"),
-        (".html", "&lt; −2.41"),
-        (".txt", "< −2.41"),
+        (".tex", r"\textless{} $-$2.95"),
+        (".md", "&lt; −2.95"),
+        (".html", "&lt; −2.95"),
+        (".txt", "< −2.95"),
     ):
         fit.save(tmp_path / f"fit{ending}")
         assert look in (tmp_path / f"fit{ending}").read_text(encoding="utf-8")
     ax = fit.plot()
     assert sum(len(each.lines[0].get_xdata()) for each in ax.containers) == len(fit.systems)
     arrows = [text for text in ax.texts if text.arrow_patch is not None]
-    assert [round(arrow.xy[0] < arrow.xyann[0] == pytest.approx(-2.407757, abs=1e-5)) for arrow in arrows] == [1]
+    assert [arrow.xyann[0] for arrow in arrows] == [pytest.approx(low, abs=1e-5)]
+    assert all(arrow.xy[0] < arrow.xyann[0] for arrow in arrows)
+    fit.save(tmp_path / "fit.csv")
+    (line,) = (text for text in (tmp_path / "fit.csv").read_text().splitlines() if "l3@m1" in text)
+    assert line == f"ability,l3@m1,l3,m1,,,,{row['high']},bound"
+    save_picture(fit.plot, tmp_path / "fit.svg")
+    drawn = (tmp_path / "fit.svg").read_text(encoding="utf-8")
+    assert not any(f"{-end:.2f}" in drawn for end in fit.guessing.loc["l3@m1", ["level", "rate"]])
 
 
-def test_a_language_at_chance_has_bounds_only():
-    outcomes = drawn(seed=3, languages={"l1": 0.0, "l2": 0.3, "none": 40.0})
-    with pytest.warns(LangdiffWarning, match="cannot be told from guessing: 'none@"):
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+def test_bounds_hold_together_by_the_largest_of_normal_statistics(correlation):
+    joint = np.full((4, 4), correlation) + (1 - correlation) * np.eye(4)
+    end = largest_together(joint * np.outer([1, 2, 3, 4], [1, 2, 3, 4]))
+    inside = multivariate_normal(cov=joint, seed=1).cdf(np.full(4, end), lower_limit=np.full(4, -end))
+    assert inside == pytest.approx(0.95, abs=0.006)  # 20,000 draws
+
+
+def test_the_bound_of_a_sum_of_columns_is_that_of_a_search():
+    steep, flat = (np.maximum(ABILITIES - end, 0) ** 2 * curve for end, curve in ((-3.0, 4.0), (-2.0, 1.0)))
+    # max of -3 + a/2 + -2 + b + .4 c, a² + b² + c² = 3.84, half of the sum of levels
+    exact = 0.5 * (-5.0) + 0.2 + np.sqrt(3.8414588 * (0.25**2 + 0.5**2 + 0.4**2))
+    assert bound_of_sum(0.2, 0.4, 0.5, [steep, flat]) == pytest.approx(exact, abs=1e-3)
+
+
+def test_languages_and_systems_at_chance_have_bounds_only():
+    systems, languages = {"a": 0.5, "b": 1.0, "c": 1.5, "g": -50.0}, {"l1": -0.5, "l2": 0.3, "none": 40.0}
+    outcomes = drawn(seed=2, languages=languages, systems=systems)
+    with pytest.warns(LangdiffWarning, match="cannot be told from guessing: "):
         fit = ld.fit_outcomes(outcomes)
     assert set(fit.columns["language"]) == {"l1", "l2"}
     left = fit.guessing.loc[[name for name in fit.guessing.index if name.startswith("none")]]
     assert left["at_chance"].all()
     assert np.isfinite(left["level_low"]).all()
+    board = fit.leaderboard()
+    assert board.index[-1] == "g"
+    assert board.loc["g", "kind"] == "bound"
+    assert board.loc["g", "high"] < board["ability"].min() - 1
+    assert board.loc["g"].drop(["high", "kind"]).isna().all()
+    told = " ".join(fit._lines())
+    assert told.startswith("Without g, at chance: ")
+    assert "No system can be told from guessing in none. g cannot be told from guessing in any language (" in told
 
 
 def test_one_language_leaves_columns_at_chance_out():

@@ -212,8 +212,7 @@ def test_flat_bits_of_several_systems_keep_what_items_belong_to(tmp_path):
     refused(ConfigError, "of 2 systems, 'a', 'b': name one", logs.surprisals)
     refused(ConfigError, "no system 'c'", logs.surprisals, "c")
     (tmp_path / "t.csv").write_text("id,lang,bits\n1,eng,10\n1,eng,11\n")
-    with pytest.raises(DataError, match=r"t\.csv, line 3: a second text of item '1' in eng by unknown"):
-        ld.read_logs(tmp_path / "t.csv")
+    refused(DataError, r"t\.csv, line 3: a second text of item '1' in eng by unknown", ld.read_logs, tmp_path / "t.csv")
 
 
 def test_a_folder_may_mix_kinds_and_hold_archives(tmp_path):

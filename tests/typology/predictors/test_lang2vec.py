@@ -5,6 +5,7 @@ import pytest
 
 from langdiff.errors import ConfigError, MissingExtraError
 from langdiff.typology.predictors.external import lang2vec_features
+from tests.helpers import refused
 
 
 @pytest.fixture
@@ -42,15 +43,13 @@ def test_what_is_not_known_is_nan_and_predicted_sets_fill_it():
     ],
 )
 def test_unknown_features(feature, message):
-    with pytest.raises(ConfigError, match=message):
-        lang2vec_features([feature], ["deu"])
+    refused(ConfigError, message, lang2vec_features, [feature], ["deu"])
 
 
 @pytest.mark.parametrize("absent", ["lang2vec.lang2vec", "lang2vec"])
 def test_says_what_to_install(monkeypatch, absent):
     monkeypatch.setitem(sys.modules, absent, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'langdiff\[lang2vec\]'"):
-        lang2vec_features(["syntax_wals:S_SVO"], ["deu"])
+    refused(MissingExtraError, r"pip install 'langdiff\[lang2vec\]'", lang2vec_features, ["syntax_wals:S_SVO"], ["deu"])
 
 
 @pytest.mark.slow

@@ -98,8 +98,7 @@ def test_codes_can_be_looked_up_as_others(folder):
     ],
 )
 def test_unknown_features_bring_similar_ones_to_mind(folder, feature, message):
-    with pytest.raises(ConfigError, match=message):
-        read_wals(folder).feature(feature, ["deu"])
+    refused(ConfigError, message, read_wals(folder).feature, feature, ["deu"])
 
 
 def test_finds_tables_packed_and_below_cldf(folder, tmp_path):
