@@ -12,6 +12,7 @@ ROUNDED = 1e-3  # relative difference of a sum or mean from that of the cells as
 SAMPLED = 500  # rows from which it is told whether columns follow one another
 BLOCKS = 10  # of rows, each looked at by itself
 FOLLOWING = 0.3  # the least median correlation of columns at which one that does not follow is named
+FOLLOWING_SOME = 0.1  # the same of answers
 FAR_BELOW = 3.3  # standard errors
 MOVED = 5  # rows, up to which it is tried whether a column was moved
 EXTREME_MARK = np.log(5.0)  # from its row and edition, of a mark among numbers that are not whole
@@ -52,11 +53,11 @@ def doubt_bits(table: pd.DataFrame, z: Floats) -> None:
     marks = _marks(bits) & (distance > (EXTREME if whole else EXTREME_MARK))
     part = table.iloc[rows]
     _refuse_marks(part, marks)
-    found = _listed(part, (distance > EXTREME) & (expected > SHORT), np.exp(expected))
-    if found:
+    count, words = _words_of_cells(part, (distance > EXTREME) & (expected > SHORT), np.exp(expected))
+    if count:
         warn(
-            f"{found[0]} cell(s) have over 20 times, or under a twentieth, of the bits that their intent and edition "
-            f"let expect: {found[1]}. Look at these texts; leave cells empty (NaN) that are wrong."
+            f"{count} cell(s) have over 20 times, or under a twentieth, of the bits that their intent and edition "
+            f"let expect: {words}. Look at these texts; leave cells empty (NaN) that are wrong."
         )
 
 
@@ -93,9 +94,7 @@ def _doubt_scales(scores: pd.DataFrame) -> None:
                 "Bring all to one scale, for instance by dividing percent by 100."
             )
         if 0 < largest[j] <= 1 and np.delete(middle, j).min() > PERCENT:
-            warn(
-                f"scores of {name} are at most {largest[j]:g}, half of those of each other above {PERCENT}: one scale?"
-            )
+            warn(f"scores of {name} are at most {largest[j]:g}, others mostly above {PERCENT}: are they on one scale?")
 
 
 def _warn_of_extremes(scores: pd.DataFrame) -> None:
@@ -104,11 +103,12 @@ def _warn_of_extremes(scores: pd.DataFrame) -> None:
     residual = found - np.nanmedian(found, axis=1, keepdims=True)
     residual -= np.nanmedian(residual, axis=0)
     scale = np.nanmedian(np.abs(residual))
-    listed = _listed(scores, np.abs(residual) > FAR_FROM_ALL * scale, found - residual) if scale > 0 else None
-    if listed:
+    far = (np.abs(residual) > FAR_FROM_ALL * scale) & (scale > 0)
+    count, words = _words_of_cells(scores, far, found - residual)
+    if count:
         warn(
-            f"{listed[0]} score(s) are over {FAR_FROM_ALL:g} times the usual distance from what their item and system "
-            f"let expect: {listed[1]}. Leave cells empty that are wrong."
+            f"{count} score(s) are over {FAR_FROM_ALL:g} times the usual distance from what their item and system "
+            f"let expect: {words}. Leave cells empty that are wrong."
         )
 
 
@@ -123,24 +123,24 @@ def _marks(numbers: Floats) -> Booleans:
     return found
 
 
-def _listed(table: pd.DataFrame, which: Booleans, expected: Floats) -> tuple[int, str] | None:
-    """Return how many cells there are, and three in words; None where there is none."""
+def _words_of_cells(table: pd.DataFrame, which: Booleans, expected: Floats | None = None) -> tuple[int, str]:
+    """Return how many cells there are, and the first three in words."""
     rows, columns = np.nonzero(which)  # not where NaN
-    words = (
-        f"({table.index[i]}, {table.columns[j]}) = {table.iat[i, j]:.7g}, not about {expected[i, j]:.3g}"
+    found = table.to_numpy(dtype=float)
+    words = [
+        f"({table.index[i]}, {table.columns[j]}) = {found[i, j]:.7g}"
+        + ("" if expected is None else f", not about {expected[i, j]:.3g}")
         for i, j in zip(rows[:3], columns[:3], strict=True)
-    )
-    return (len(rows), "; ".join(words)) if len(rows) else None
+    ]
+    return len(rows), "; ".join(words)
 
 
 def _refuse_marks(table: pd.DataFrame, marks: Booleans) -> None:
-    rows, columns = np.nonzero(marks)
-    if len(rows):
-        first = zip(rows[:3], columns[:3], strict=True)
-        words = [f"({table.index[i]}, {table.columns[j]}) = {table.iat[i, j]:.7g}" for i, j in first]
+    count, words = _words_of_cells(table, marks)
+    if count:
         raise DataError(
-            f"{len(rows)} cell(s) hold a mark for a missing value: {', '.join(words)}, far from all that their row and "
-            "column let expect. Leave such cells empty (NaN)."
+            f"{count} cell(s) hold a mark for a missing value: {words}, far from all that their row and column let "
+            "expect. Leave such cells empty (NaN)."
         )
 
 
@@ -156,7 +156,8 @@ def warn_of_strangers(z: Floats, rows: pd.Index, columns: pd.Index, *, guesses: 
         for j in np.flatnonzero(_strangers(z[block]) & ~strange):
             places[int(j)] = np.append(places.get(int(j), block[:0]), block)
     if places:
-        what, unit = columns.name or "column", rows.name or "row"
+        what = "column" if columns.name is None else columns.name
+        unit = "row" if rows.name is None else rows.name
         words = [f"{columns[j]}{_words_of_stranger(z, j, where, rows)}" for j, where in places.items()]
         turned = (
             " Of columns that run against the others the scale may be turned round." if "against" in str(words) else ""
@@ -184,10 +185,14 @@ def _strangers(z: Floats, *, guesses: bool = False) -> Booleans:
     Where columns may be guesses, below 0.
     """
     correlation, cells = _following(z)
-    usual = float(np.median(correlation))
-    bound, least = (0.0, FOLLOWING / 2) if guesses else (usual / 2, FOLLOWING)
-    strange: Booleans = (correlation + FAR_BELOW / np.sqrt(cells) < bound) & (usual >= least)
-    return strange
+    highest = correlation + FAR_BELOW / np.sqrt(cells)
+    if not guesses:
+        usual = float(np.median(correlation))
+        return np.asarray((highest < usual / 2) & (usual >= FOLLOWING))
+    against: Booleans = highest < 0
+    others = z[:, ~against]
+    follow = against.any() and others.shape[1] > 1 and np.median(_following(others)[0]) >= FOLLOWING_SOME
+    return against & follow
 
 
 def _following(z: Floats) -> tuple[Floats, Integers]:
