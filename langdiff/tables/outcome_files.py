@@ -18,7 +18,7 @@ from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
 from langdiff.tables.doubtful_cells import refuse_summaries
 from langdiff.tables.intent_info import attributes_of
 from langdiff.tables.logs.flat import chances
-from langdiff.tables.logs.kind import Source
+from langdiff.tables.logs.kind import ROLES, Source
 from langdiff.tables.logs.pairing import Strictness
 from langdiff.tables.logs.reading import LogPaths, read_logs
 from langdiff.tables.logs.registry import kind_of
@@ -87,8 +87,10 @@ def _scored(cells: pd.Series) -> bool:
 
 
 def _with_roles(frame: pd.DataFrame, roles: Roles, path: Path) -> pd.DataFrame:
-    """Return a long table whose columns of items, languages and systems have their usual names."""
-    for usual, named in zip(("item", "language", "system"), roles, strict=True):
+    """Return a long table whose columns of items, languages and systems, named or usual, have our names."""
+    for usual, named in zip(ROLES, roles, strict=True):
+        if named is None and usual not in frame:
+            named = next((name for name in ROLES[usual] if name in frame), None)
         if named is None or named == usual:
             continue
         keys = [named] if isinstance(named, str) else list(named)
@@ -303,7 +305,7 @@ def read_outcomes(
     header = Source(table).header
     long = (
         bool({"successes", "score"} & set(header))
-        or {"item", "system"} <= set(header)
+        or all(set(ROLES[role]) & set(header) for role in ("item", "system"))
         or (item is not None and system is not None)
     )
     frame = read_long_or_wide(table, wide=not long, roles=roles, metric=metric, verify=verify)

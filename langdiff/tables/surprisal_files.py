@@ -194,6 +194,8 @@ def _from_wide(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals
     names, *editions = frame.columns
     if not editions:
         raise DataError(f"{path}: only one column. Give a table of intents × editions, or intent, edition, bits.")
+    if {"item", "system"} <= set(frame.columns):
+        raise DataError(f"{path}: a table of outcomes, not of bits: `langdiff outcomes fit {path}`, ld.read_outcomes.")
     try:
         bits = pd.DataFrame({edition: numbers_of(frame[edition], path) for edition in editions})
     except DataError as error:
