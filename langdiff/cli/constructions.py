@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast, get_args
 import typer
 
 from langdiff.base.types import OnError
-from langdiff.cli.commands import Command
+from langdiff.cli.commands import Call, Command
 from langdiff.cli.options import existing, existing_after_name, named_files, new_folder, split_name
 from langdiff.cli.output import (
     TABLE,
@@ -93,9 +93,7 @@ RuleFiles = Annotated[
 ]
 
 
-Queries = Annotated[
-    Path | None, typer.Option(help="File of queries (.toml); by default for English.", callback=existing)
-]
+Queries = Annotated[Path | None, typer.Option(callback=existing)]
 
 
 Enhanced = Annotated[
@@ -295,15 +293,16 @@ def study(
         print_frame(shown, f"Study of {len(table)} parsers, {gold.name}{of}", STUDY)
 
 
-@Command(constructions, only={"out": ("per_phenomenon", "seed")})
+@Command(
+    constructions,
+    "langdiff.constructions.mine_candidates",
+    name="mine",
+    kinds={"path": list[Path]},
+    renamed={"path": "file", "phenomena": "phenomenon"},
+    only={"out": ("per_phenomenon", "seed")},
+)
 def mine(
-    files: Annotated[
-        list[Path], typer.Argument(help="CoNLL-U files (.conllu, .gz).", metavar="FILE…", callback=existing)
-    ],
-    phenomenon: Annotated[
-        list[str] | None, typer.Option("--phenomenon", help="Code of a phenomenon (repeat); by default all ten.")
-    ] = None,
-    queries: Queries = None,
+    call: Call,
     per_phenomenon: Annotated[int, typer.Option(help="Sentences to draw for each phenomenon.", min=1)] = 20,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write candidates here, for vetting (.tsv).")] = None,
@@ -313,10 +312,8 @@ def mine(
 
     Example: langdiff constructions mine en_ewt.conllu.gz --phenomenon control --seed 1 --out control.tsv
     """
-    from langdiff.constructions import mine_candidates
-
     check_ending(out, (".tsv",))
-    candidates = mine_candidates(files, phenomena=phenomenon, queries=queries)
+    candidates = call()
     if out is not None:
         candidates.sample(per_phenomenon, seed=seed).save(out)
         typer.echo(f"Write yes, no or edit into the first column of {out}; then: check {out} --vetted", err=True)

@@ -66,6 +66,7 @@ SHARED = {  # what options of several commands are, by name; choices and "(repea
     "power": "Probability with which the interval of the difference is to exclude 0.",
     "progress": "Draw a progress bar on stderr.",
     "published": "Publication whose settings or scores are used, such as ASP.",
+    "queries": "File of queries (.toml); by default for English.",
     "reference": "Edition of reference: its name, or where the command allows it, mean or the code of its language.",
     "restricted": "Maximize the restricted likelihood, which models 2, 2L and 2C have.",
     "seed": "Seed of everything that is random.",

@@ -98,16 +98,18 @@ class _Columns:
         title, legend = self.axes[0].get_title(loc="left"), self.axes[0].get_legend()
         for ax in self.axes[1:]:
             ax.set_ylabel("")
-        below, above = self.axes[0].get_xlabel(), [child.get_xlabel() for child in self.axes[0].child_axes]
+        labels = [(child.get_xlabel(), child.get_ylabel()) for child in self.axes[0].child_axes]
+        below = self.axes[0].get_xlabel()
+        below += "".join(f"; above: {above}" if above else f"; right: {right}" for above, right in labels)
         size = text_size(self.axes[0])
         for ax in self.axes:
             ax.set_title("", loc="left")
             ax.set_xlabel("")
             for child in ax.child_axes:
-                child.set_xlabel("")
+                child.set(xlabel="", ylabel="")
             if (own := ax.get_legend()) is not None:
                 own.remove()
-        figure.supxlabel(below + "".join(f"; above: {label}" for label in above), fontsize=size, wrap=True)
+        figure.supxlabel(below, fontsize=size, wrap=True)
         if title:
             figure.suptitle(title, fontsize=1.1 * size, x=0.01, ha="left")
         if legend is not None:

@@ -66,9 +66,8 @@ def plot_difficulties(
 ) -> Axes:
     """Draw difficulties with 95 % intervals, hardest on top.
 
-    Where the joint covariance is known, the rank set follows each name, a thin line shows the interval that holds for
-    all editions together, and a bracket joins the editions that are not shown to differ from the first; see
-    `langdiff.Pairs`.
+    Where the joint covariance is known, the rank sets stand at the right, and a thin line shows the interval that holds
+    for all editions together; see `langdiff.Pairs`.
 
     Parameters
     ----------
@@ -113,10 +112,8 @@ def plot_difficulties(
     if rows.empty:
         raise DataError("nothing to draw: there are no effects.")
     rows = rows.loc[arrange(rows[effects.scale.quantity], order, source)]
-    sets, known = None, "rank_low" in rows
-    if known:
-        sets = [f"  {rank_set(*ends)}" for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
-    ax = row_axes(ax, rows.index, notes=sets or ())
+    known = "rank_low" in rows
+    ax = row_axes(ax, rows.index)
     dot = float(np.clip(0.4 * size_of(ax)[1] / len(rows), 2.2, 6))
     ax.axvline(0, color=INK, linewidth=0.8, zorder=1)
     x, y = rows[effects.scale.quantity].to_numpy(), np.arange(len(rows))
@@ -129,9 +126,9 @@ def plot_difficulties(
         if together is not None:
             ax.hlines(y[part], together[part, 0], together[part, 1], colors=colour, linewidths=dot / 8, zorder=1)
         ax.errorbar(x[part], y[part], xerr=None if half is None else half[part], **(usual | style))
-    if known and order == "estimate":
-        _add_bracket(ax, effects, rows.index)
     _add_top_axis(ax, effects)
+    if known:
+        _add_ranks(ax, rows)
     interval = "" if half is None else ", with 95 % interval" + (" (thin: of all together)" if known else "")
     state = "" if effects.converged else ", NOT CONVERGED"
     label = f"{effects.scale.label}{interval}"
@@ -156,17 +153,15 @@ def _half(rows: pd.DataFrame, effects: Effects) -> Floats | None:
     return None if np.isnan(half).all() else half
 
 
-def _add_bracket(ax: Axes, effects: Effects, names: pd.Index) -> None:
-    """Join the rows of editions that are not shown to differ from the first, at the right edge of the axes."""
-    frame = effects.pairs().frame.drop(columns="std_error").reset_index()
-    first = frame[frame["one"] == names[-1]]
-    alike = [names[-1], *first.loc[first["verdict"] != "differ", "other"]]
-    rows = np.flatnonzero(names.isin(alike))
-    if len(rows) > 1:
-        place = ax.get_yaxis_transform()
-        style: dict[str, Any] = {"transform": place, "colors": INK, "linewidths": 0.9}
-        ax.vlines(0.992, rows.min(), rows.max(), **style)
-        ax.hlines(rows, 0.98, 0.992, **style)
+def _add_ranks(ax: Axes, rows: pd.DataFrame) -> None:
+    """Write the rank sets of the rows that are named at the right edge of the axes."""
+    right = ax.secondary_yaxis("right")
+    places = ax.get_yticks()
+    sets = [rank_set(*ends) for ends in zip(rows["rank_low"], rows["rank_high"], strict=True)]
+    right.set_yticks(places, [sets[int(place)] for place in places], fontsize=ax.get_yticklabels()[0].get_fontsize())
+    right.tick_params(length=0)
+    right.spines["right"].set_visible(False)
+    right.set_ylabel("rank set", fontsize=0.9 * text_size(ax))
 
 
 def _add_top_axis(ax: Axes, effects: Effects) -> None:

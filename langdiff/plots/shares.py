@@ -245,7 +245,7 @@ def _draw_editions(shares: "DifficultyShares", ax: Axes | None, style: dict[str,
         ax.plot(percent, rows, label=str(corpus), **(usual | style))
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
     title = f"{len(table)} editions in {len(means)} languages"
-    return finish(ax, "bits beside the average edition of the corpus (%)", title=title, keep=["bottom"], legend=True)
+    return finish(ax, "more bits than the average edition of the corpus (%)", title=title, keep=["bottom"], legend=True)
 
 
 def _corpora(shares: "DifficultyShares") -> pd.Series:

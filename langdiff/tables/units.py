@@ -34,7 +34,7 @@ FEWEST_ALIKE = 3  # cells in which copies are equal
 NEAR, EQUAL = 0.005, 1e-9  # nats between the bits of copies: of four cells or more, of three
 SHELL = 4.0  # times as many pairs a little farther apart show that pairs are near by chance
 MOST_ROWS = 100_000  # that are looked at for copies, with a pair of columns each time
-COLUMNS_AT_A_TIME = 8
+COLUMNS_AT_A_TIME = 4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

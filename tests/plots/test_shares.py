@@ -57,7 +57,7 @@ def test_correlations_are_those_of_the_table(shares, axes):
 
 def test_the_leaderboard_has_rank_sets(shares, axes):
     shares.plot("leaderboard", axes)
-    assert any("1–" in label.get_text() for label in axes.get_yticklabels())
+    assert any("1–" in label.get_text() for label in axes.child_axes[1].get_yticklabels())
 
 
 def test_what_cannot_be_drawn(shares):

@@ -301,6 +301,11 @@ class OwnDispersions(Fitting):
         """Model 1 of the used intents."""
         return solve_two_way(self.z if self.used.all() else self.z[self.used], self.design.basis, overwrite=True)
 
+    @property
+    def total(self) -> float:
+        """Sum of the log surprisals; see `Fitting.total`."""
+        return self._shared.total
+
     def forget(self) -> None:
         """Let go of the residuals of model 1; see `Fitting.forget`."""
         likelihood = self.unequal.problem.likelihood

@@ -22,7 +22,7 @@ from typing import Literal, Protocol
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from langdiff.base.types import CELLS_AT_A_TIME, Floats, Integers
+from langdiff.base.types import CELLS_AT_A_TIME, CELLS_OF_WINDOWS, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.likelihood import RowInformation, Rows
 from langdiff.regression.kernel.two_way import add_products, blocks_of, whole
@@ -235,6 +235,9 @@ class RowClusters:
 
     def shares(self, which: Integers) -> Floats:
         """Return the share C_g of the information of some clusters; see `Clusters`."""
+        half = len(which) // 2
+        if half and (self._starts[which + 1] - self._starts[which]).sum() * self.editions > CELLS_OF_WINDOWS:
+            return np.concatenate([self.shares(which[:half]), self.shares(which[half:])])
         rows, starts = self._of(which)
         shares = (self.root.T * sums_of(rows.weight, starts)[:, None, :]) @ self.root
         across, single = rows.mixed @ self.root, np.diff(starts) == 1
@@ -311,7 +314,8 @@ class SummedClusters:
         """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
         if not self._eigen:
             self._eigen += np.linalg.eigh(self._shares)
-        return self._eigen[0][which], self._eigen[1][which]
+        part = slice(None) if len(which) == len(self.numbers) else which  # no copy of all
+        return self._eigen[0][part], self._eigen[1][part]
 
     @property
     def axes(self) -> Floats:

@@ -48,6 +48,7 @@ from langdiff.regression.outcomes.result import OutcomeFit
 from langdiff.regression.outcomes.scores import ESTIMATORS
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS
+from langdiff.tables.doubtful_cells import warn_of_copies, warn_of_strangers
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
@@ -187,6 +188,9 @@ def fit_outcomes(
         labels = there.labels if isinstance(there.labels, pd.Series) and errors != "information" else None
         source = there.source
     options = _check_options(outcomes, model, by, formula, labels, source, errors, n_resamples, seed)
+    warn_of_copies(outcomes.values)
+    if not options.structure.likelihood.of_scores:
+        warn_of_strangers(outcomes.rates.to_numpy(), outcomes.rates.index, outcomes.rates.columns, guesses=True)
     if options.structure.likelihood.of_scores:
         refused: dict[str, object] = {
             "by": by,
@@ -267,7 +271,6 @@ def _fit_scores(outcomes: Outcomes, options: _Options, refused: dict[str, object
     for name, value in refused.items():
         if value is not None:
             raise ConfigError(f"model {options.model!r} does not take {option(name)}: leave it out.")
-    structure.likelihood.check_cells(outcomes.values, outcomes.trials)
     design = design_items(outcomes.items, None, None, None)
     check_estimates(outcomes, design, rows_of(outcomes, design, structure), structure, allow_unlinked=False)
     units = units_of(outcomes.items, options.clusters, options.source)

@@ -151,13 +151,10 @@ class SizeTables:
             mean = np.einsum("kiq,iq->ik", found.polynomials, found.weights)
             scores = self._linear(mean, x, mask, tables)
             scores[:, : self.columns] += self.half if mask is None else self.half * mask
-            second = np.stack(
-                [
-                    mean @ tables.a.T,
-                    x * (mean @ tables.q.T) - mean @ tables.dq.T,
-                    2 * x * (mean @ tables.dh.T) - x * x * (mean @ tables.h.T) - mean @ tables.ddh.T,
-                ]
-            )
+            second = np.empty((3, *x.shape))
+            np.matmul(mean, tables.a.T, out=second[0])
+            second[1] = x * (mean @ tables.q.T) - mean @ tables.dq.T
+            second[2] = (2 * (mean @ tables.dh.T) - x * (mean @ tables.h.T)) * x - mean @ tables.ddh.T
             if mask is not None:
                 second *= mask
             yield Block(part.rows, scores, second, self._roots(found, x, mask, tables, len(self.t) - 1))

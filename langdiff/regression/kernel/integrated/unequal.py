@@ -144,10 +144,11 @@ class UnequalEstimate:
                 for g, rows in zip(of, np.split(root[order], first[1:]), strict=True):
                     grams[g] = add_products(grams[g], rows)
         self.__dict__.setdefault("score_products", self.onto.T @ whole(products) @ self.onto)
-        parts = [
-            self.onto.T @ (from_diagonals(s) - whole(gram)) @ self.onto for s, gram in zip(second, grams, strict=False)
-        ]
-        return sums @ self.onto, np.array(parts)
+        parts = np.empty((len(grams), self.onto.shape[1], self.onto.shape[1]))
+        for g in range(len(grams)):
+            parts[g] = self.onto.T @ (from_diagonals(second[g]) - whole(grams[g])) @ self.onto
+            grams[g] = np.empty((0, 0))
+        return sums @ self.onto, parts
 
 
 def estimate_unequal(
