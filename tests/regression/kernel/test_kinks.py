@@ -9,6 +9,7 @@ from scipy.stats import laplace
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning
 from langdiff.regression import Laplace, Optimizer
+from langdiff.regression.kernel import kinks as kinks_module
 from langdiff.regression.kernel.cells import CellLikelihood
 from langdiff.regression.kernel.kink_errors import _RowCosts, influences_at_kinks
 from langdiff.regression.kernel.kinks import CERTIFIED, Kinks
@@ -137,6 +138,16 @@ def test_the_published_route_stops_short():
     assert not found.converged
     assert 2556.5 < found.log_likelihood < 2557.3
     assert_allclose(found.difficulty, NTREX, atol=3e-4)
+
+
+@pytest.mark.parametrize("correction", ["CR2", "CR3"])
+def test_what_kinks_do_not_have_is_said(monkeypatch, correction):
+    table = ld.simulate(60, 3, model="2L", seed=1).surprisals
+    with pytest.raises(ConfigError, match=f"'{correction}' is not for model '2L'.*use correction='CR1'"):
+        ld.fit(table, model="2L", errors=ld.Sandwich(correction))
+    monkeypatch.setattr(kinks_module, "CERTIFIED", -1.0)
+    with pytest.warns(ConvergenceWarning, match=r"stopped at a kink; rest \d"):
+        assert not ld.fit(table, model="2L", clusters=None).converged
 
 
 def test_few_clusters_are_left_out_one_by_one_and_many_are_summed():
