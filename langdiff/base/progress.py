@@ -60,9 +60,12 @@ class Lines(Progress):
             self._done, self._ended = int(task.completed), now
         if now - self._begun >= QUIET and (ended or self._told == self._begun or now - self._told >= EVERY):
             self._told = now
-            total, note = int(task.total or 0), task.fields.get("note", "")
-            left = f"; left: {self._left(total - task.completed)}" if task.completed < total else ""
-            self._write(f"[{datetime.now():%H:%M}] {task.description}: {self._done} of {total}: {note}{left}")
+            total = int(task.total or 0)
+            left = f"left: {self._left(total - task.completed)}" if task.completed < total else ""
+            told = "; ".join(filter(None, (task.fields.get("note"), left)))
+            self._write(
+                f"[{datetime.now():%H:%M}] {task.description}: {self._done} of {total}: {told}".removesuffix(": ")
+            )
 
     def _left(self, jobs: float) -> str:
         """Return the time that is left: as many jobs as slow as the slowest; no number before an epoch is measured."""

@@ -210,6 +210,12 @@ class Command:
                     found[self.renamed.get(f"{one.name}.{name}", name)] = value
         return found
 
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        """Options of lists, which are named by what is in them, by the names of their parameters."""
+        lists = [one.name for one in signature_of(self.function).parameters.values() if get_origin(one.kind) is list]
+        return {f"--{name.replace('_', '-')}": f"--{_singular(name).replace('_', '-')}" for name in lists}
+
     def _option(self, one: Parameter, usual: str | None = None) -> inspect.Parameter:
         """Return what Typer makes an option or an argument of."""
         kind, default = self.kinds.get(one.name, one.kind), one.default
@@ -229,6 +235,7 @@ class Command:
             help = _repeated(help)
         if one.name == "seed" and default is ...:
             default = 0
+        help = re.sub(r"--[\w-]+", lambda written: self._written.get(written[0], written[0]), help)
         info: Any
         if is_argument:
             info = typer.Argument(help=help, metavar=name.upper() + "..." * (kind != Path), callback=callback)

@@ -117,6 +117,15 @@ RATES |= dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error":
 RATES |= dict.fromkeys(["p_value", "p_holm"], "{:.3g}")
 STUDY = dict.fromkeys(["matched", "las", "las_error", "parsed", "recall", "recall_error"], "{:.3f}")
 STUDY |= dict.fromkeys(["ability", "std_error"], "{:.2f}")
+CAPTIONS = {
+    "parser": "Attachment scores",
+    "relation": "Attachment of words by their relation in the treebank",
+    "length": "Attachment scores by length of the sentence, in words",
+    "construction": "Attachment of words in constructions",
+    "sentence": "Words attached rightly in each sentence",
+    "pair": "{} of one parser less that of the other, F1",
+}
+RATES |= dict.fromkeys(["estimate"], "{:+.4f}") | dict.fromkeys(["p", "p_adjusted"], "{:.3g}")
 PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
 
 
@@ -218,10 +227,11 @@ def attachment(
     table = tables[by]()
     if metric is not None and by != "pair":
         table = _of_metric(table, metric)
+    looks = RATES if by != "sentence" else dict.fromkeys(METRICS, "{:.0f}")  # which are counts
     if by == "parser" and metric is None:
         output.show(scores)
     else:
-        shown = [shown_frame(table, f"Attachment scores, {scores.name}", RATES)]
+        shown = [shown_frame(table, f"{CAPTIONS[by].format((metric or 'las').upper())}, {scores.name}", looks)]
         output.show(scores, shown=Printed(of=scores, frame=table, shown=shown, lines=()))
 
 

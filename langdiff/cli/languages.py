@@ -83,11 +83,11 @@ def correlate(
     frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
     result = call(predictors=frame, average="language" if average == "language" else None)
     only = call.given["only"] or []
-    shown = result.tables()
-    if contrast:
-        found = rounded(result.contrasts(contrast), result.digits)
-        shown.insert(1, Shown(found, "contrasts", "Contrasts of levels, nats", printing=result.printing))
-    made = Printed(of=result, shown=shown)
+    shown, found = result.tables(), result.contrasts(contrast) if contrast else None
+    if found is not None:
+        told = rounded(found, result.digits)
+        shown.insert(1, Shown(told, "contrasts", "Contrasts of levels, nats", printing=result.printing))
+    made = Printed(of=result, shown=shown, contrasts=found)
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()), shown=made)
 
 

@@ -410,6 +410,9 @@ def read_frame(path: Path, categorical: Sequence[str] = (), *, of_predictors: bo
     from langdiff.base.cells import exact_numbers
     from langdiff.base.io import read_table
 
+    if path.is_dir() and of_predictors:
+        made = f"`langdiff predictors --codes DIFFICULTIES --wals {path} --feature 26A --out predictors.tsv`"
+        raise DataError(f"{path}: a folder, where a table of predictors is asked for. From WALS it is made by {made}.")
     header, rows = read_table(path, "\t" if path.suffix in (".tsv", ".tab") else ",")
     if len(header) < 2:
         raise DataError(f"{path}: one column only; is the delimiter a comma (.csv) or a tab (.tsv)?")

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.signature import short_hash
-from langdiff.base.types import ROUNDING_OF_SINGLES, Booleans, Floats, Integers
+from langdiff.base.types import ROUNDING_OF_SINGLES, Booleans, Floats
 from langdiff.errors import DataError, listing, warn
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.connected import edition_components, weakly_joined
+from langdiff.tables.doubtful_cells import doubt_bits, warn_of_strangers
 from langdiff.tables.edition_info import words_of
 from langdiff.tables.long_tables import as_pandas, is_long
 from langdiff.tables.stack import stack
@@ -20,14 +21,6 @@ from langdiff.tables.surprisals import Surprisals
 
 CONSTANT_CELLS = 3  # an edition with at least this many cells, all equal, was not measured
 FEW = 8
-SAMPLED = 500  # rows from which it is told whether editions follow one another
-BLOCKS = 10  # of rows, each looked at by itself
-FOLLOWING = 0.3  # the least median correlation of editions at which one that does not follow is named
-FAR_BELOW = 3.3  # standard errors
-MOVED = 5  # rows, up to which it is tried whether an edition was moved
-EXTREME_MARK = np.log(5.0)  # from its row and edition, of a mark among numbers that are not whole
-SHORT = np.log(50.0)  # bits of texts that vary by large factors
-EXTREME = np.log(20.0)  # of 1.6 million lengths of verses in 74 Bibles 7 are farther, all in verses wrongly divided
 
 log = logging.getLogger(__name__)
 
@@ -131,9 +124,9 @@ def log_bits(table: Surprisals, design: Design) -> Floats:
             f"{cells:,} cells for {intents:,} intents and {free:,} free difficulties: at least "
             f"{intents + free:,} are needed to tell differences from noise. Add intents that several editions have."
         )
-    _doubt_cells(table, z)
+    doubt_bits(table.bits, z)
     _warn_of_copies(table, z, observed)
-    _warn_of_strangers(table, z)
+    warn_of_strangers(z, table.intents, table.editions)
     _warn_of_weak_joins(design.units, table.intents, design.observed(observed))
     return z
 
@@ -170,92 +163,6 @@ def _warn_of_copies(table: Surprisals, z: Floats, observed: Booleans) -> None:
             f"{len(copies)} pair(s) of editions have equal surprisals in every intent that both have, or exact "
             f"multiples: {listing(copies)}. Copies are counted as independent evidence; leave one of each pair out."
         )
-
-
-def _doubt_cells(table: Surprisals, z: Floats) -> None:
-    """Refuse numbers such as 9999 that stand far from their row and edition; warn of other cells that do."""
-    range_of_row = np.fmax.reduce(z, axis=1) - np.fmin.reduce(z, axis=1)
-    rows = np.flatnonzero((range_of_row > EXTREME_MARK) & (np.count_nonzero(~np.isnan(z), axis=1) > 2))
-    if not len(rows):
-        return
-    centre = np.nanmedian(z, axis=0)
-    expected = np.nanmedian(z[rows] - centre, axis=1, keepdims=True) + centre
-    distance = np.abs(z[rows] - expected)
-    bits = table.bits.to_numpy()[rows]
-    whole = np.count_nonzero(bits == np.round(bits)) > np.count_nonzero(~np.isnan(bits)) / 2
-    marks: list[str] = []
-    others: list[str] = []
-    for i, j in np.argwhere(distance > (EXTREME if whole else EXTREME_MARK)):  # not where NaN
-        mark = _is_mark(bits[i, j])
-        if mark or (distance[i, j] > EXTREME and expected[i, j] > SHORT):
-            words = f"({table.intents[rows[i]]}, {table.editions[j]}) = {bits[i, j]:.7g}"
-            (marks if mark else others).append(f"{words}, not about {np.exp(expected[i, j]):.3g}")
-    if marks:
-        raise DataError(
-            f"{len(marks)} cell(s) hold a mark for a missing value in place of bits: {'; '.join(marks[:3])}. Leave "
-            "such cells empty (NaN)."
-        )
-    if others:
-        warn(
-            f"{len(others)} cell(s) have over 20 times, or under a twentieth, of the bits that their intent and "
-            f"edition let expect: {'; '.join(others[:3])}. Look at these texts; leave cells empty (NaN) that are wrong."
-        )
-
-
-def _is_mark(bits: np.float64) -> bool:
-    """Return whether a number of bits, or the same in nats, is a power of ten from 100 on, or one less."""
-    powers = 10.0 ** np.arange(2, 13)
-    marks = np.concatenate([powers, powers - 1])
-    return bool(np.isclose(np.concatenate([marks, marks / np.log(2.0)]), bits, rtol=1e-7, atol=0).any())
-
-
-def _warn_of_strangers(table: Surprisals, z: Floats) -> None:
-    """Warn of editions that do not follow the others' sizes of intents, in all rows or in a tenth of them."""
-    everywhere = np.arange(len(z))
-    strange = _strangers(z)
-    places = {int(j): everywhere for j in np.flatnonzero(strange)}
-    for rows in np.array_split(everywhere, BLOCKS):
-        for j in np.flatnonzero(_strangers(z[rows]) & ~strange):
-            places[int(j)] = np.append(places.get(int(j), rows[:0]), rows)
-    if places:
-        words = [_words_of_stranger(table, z, j, rows) for j, rows in places.items()]
-        warn(
-            f"{len(places)} edition(s) hardly follow the other editions from intent to intent: {'; '.join(words[:3])}. "
-            "Such rows may belong to other intents: compare names of intents with texts."
-        )
-
-
-def _strangers(z: Floats) -> Booleans:
-    """Return the columns whose correlation with the others is shown to be below half of the median; shape (J,)."""
-    sample = z[:: max(1, len(z) // SAMPLED)]
-    known = ~np.isnan(sample)
-    joined = known & (known.sum(axis=1, keepdims=True) > 1)
-    cells = np.maximum(joined.sum(axis=0), 1)
-    own = _centred(sample, joined, cells)
-    rest = (own.sum(axis=1, keepdims=True) - own) / np.maximum(joined.sum(axis=1, keepdims=True) - 1, 1)
-    rest = _centred(rest, joined, cells)
-    size = np.sqrt((own**2).sum(axis=0) * (rest**2).sum(axis=0))
-    correlation = np.divide((own * rest).sum(axis=0), size, out=np.ones(len(size)), where=size > 0)
-    usual = float(np.median(correlation))
-    strange: Booleans = (correlation + FAR_BELOW / np.sqrt(cells) < usual / 2) & (usual >= FOLLOWING)
-    return strange
-
-
-def _centred(numbers: Floats, observed: Booleans, cells: Integers) -> Floats:
-    """Return numbers less the means of their columns, 0 where they are not observed."""
-    filled = np.where(observed, numbers, 0.0)
-    return np.where(observed, filled - filled.sum(axis=0) / cells, 0.0)
-
-
-def _words_of_stranger(table: Surprisals, z: Floats, j: int, rows: Integers) -> str:
-    """Return an edition, its rows, its correlation with the mean of the others, and by how many rows it was moved."""
-    rest = pd.DataFrame(np.delete(z, j, axis=1))
-    others, own = (rest - rest.mean()).mean(axis=1), pd.Series(z[:, j])
-    moved = {k: float(others[rows].corr(own.shift(k)[rows])) for k in range(-MOVED, MOVED + 1)}
-    best = max(moved, key=lambda k: np.nan_to_num(moved[k]))
-    where = "" if len(rows) == len(z) else f" from {table.intents[rows[0]]} to {table.intents[rows[-1]]}"
-    hint = f"; moved by {best:+d} row(s) {moved[best]:.2f}" if moved[best] > max(0.5, 2 * moved[0]) else ""
-    return f"{table.editions[j]}{where} (correlation {moved[0]:.2f}{hint})"
 
 
 def _warn_of_weak_joins(units: pd.Index, intents: pd.Index, observed: Booleans) -> None:

@@ -11,12 +11,14 @@ import pandas as pd
 from langdiff.base.cells import exact_numbers, refuse_alike
 from langdiff.base.io import as_paths
 from langdiff.base.remote import local_copies
+from langdiff.base.saving import read_manifest
 from langdiff.base.types import OnError
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
+from langdiff.tables.doubtful_cells import refuse_summaries
 from langdiff.tables.intent_info import attributes_of
 from langdiff.tables.logs.flat import chances
-from langdiff.tables.logs.kind import Source
+from langdiff.tables.logs.kind import ROLES, Source
 from langdiff.tables.logs.pairing import Strictness
 from langdiff.tables.logs.reading import LogPaths, read_logs
 from langdiff.tables.logs.registry import kind_of
@@ -24,8 +26,8 @@ from langdiff.tables.long_tables import read_table_file
 from langdiff.tables.outcomes import CELL, SYSTEM, Outcomes
 
 NOT_WHOLE = (
-    "is not a whole number from 0 up. Of rates give successes and trials; call a column of scores score; leave the "
-    "cell empty if it is missing."
+    "is not a whole number from 0 up. Write 1 and 0 (or true and false) for right and wrong; of rates give successes "
+    "and trials; call a column of scores score; leave the cell empty if it is missing."
 )
 NO_NUMBER = "is not a number. Leave the cell empty if it is missing."
 OUTCOMES = ("correct", "is_correct", "right", "success", "acc", "accuracy", "exact_match")  # usual names of outcomes
@@ -67,10 +69,15 @@ def _with_outcomes(frame: pd.DataFrame, metric: str | None, path: Path) -> pd.Da
     if metric is None and len(there) > 1:
         raise DataError(f"{path}: {listing(there)} may all be the outcomes; say which: {option('metric', there[0])}.")
     found = frame[metric or there[0]]
-    truths = found.astype(str).str.strip().str.lower().map({"true": "1", "false": "0"})
     own = "score" if "trials" not in frame and _scored(found) else "successes"
     frame = frame.drop(columns=[str(found.name), *({"score", "successes"} & set(frame.columns))], errors="ignore")
-    return frame.assign(**{own: found.astype(object).where(truths.isna(), truths)})
+    return frame.assign(**{own: _as_numbers(found)})
+
+
+def _as_numbers(cells: pd.Series) -> pd.Series:
+    """Return cells with 1 and 0 for true and false."""
+    truths = cells.astype(str).str.strip().str.lower().map({"true": "1", "false": "0"})
+    return cells.astype(object).where(truths.isna(), truths)
 
 
 def _scored(cells: pd.Series) -> bool:
@@ -80,8 +87,10 @@ def _scored(cells: pd.Series) -> bool:
 
 
 def _with_roles(frame: pd.DataFrame, roles: Roles, path: Path) -> pd.DataFrame:
-    """Return a long table whose columns of items, languages and systems have their usual names."""
-    for usual, named in zip(("item", "language", "system"), roles, strict=True):
+    """Return a long table whose columns of items, languages and systems, named or usual, have our names."""
+    for usual, named in zip(ROLES, roles, strict=True):
+        if named is None and usual not in frame:
+            named = next((name for name in ROLES[usual] if name in frame), None)
         if named is None or named == usual:
             continue
         keys = [named] if isinstance(named, str) else list(named)
@@ -107,7 +116,7 @@ def _melted(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     long = frame.melt(id_vars=[first], var_name="system", value_name="cell", ignore_index=False)
     long = long.rename(columns={first: "item"})
     _check_names(long, path)
-    cells = long.pop("cell")
+    cells = _as_numbers(long.pop("cell"))
     if _scored(cells):
         return _checked_long(long.assign(score=cells), path)
     parts = cells.where(cells.notna(), "").astype(str).str.partition("/")
@@ -296,11 +305,14 @@ def read_outcomes(
     header = Source(table).header
     long = (
         bool({"successes", "score"} & set(header))
-        or {"item", "system"} <= set(header)
+        or all(set(ROLES[role]) & set(header) for role in ("item", "system"))
         or (item is not None and system is not None)
     )
     frame = read_long_or_wide(table, wide=not long, roles=roles, metric=metric, verify=verify)
-    return _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
+    found = _from_long(_with_chance(frame, chance, table), str(table), name or table.stem, summed=repeats == "sum")
+    if found.scores is not None and read_manifest(table) is None:
+        refuse_summaries(found.scores, table)
+    return found
 
 
 def table_of(path: object) -> Path | None:

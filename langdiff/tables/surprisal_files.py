@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from langdiff.base.cells import refuse_alike
@@ -13,6 +12,7 @@ from langdiff.base.saving import read_manifest
 from langdiff.errors import DataError, listing, option, warn, words
 from langdiff.tables.crossing import PREFIX as LEVEL
 from langdiff.tables.crossing import SIGN
+from langdiff.tables.doubtful_cells import refuse_summaries
 from langdiff.tables.edition_info import words_of
 from langdiff.tables.intent_info import select_info
 from langdiff.tables.long_tables import (
@@ -30,8 +30,6 @@ from langdiff.tables.long_tables import (
 )
 from langdiff.tables.provenance import MOST_NAMES, Provenance, scoring_of
 from langdiff.tables.surprisals import Surprisals
-
-ROUNDED = 1e-3  # relative difference of a sum or mean from that of the cells as they are written
 
 
 def read_surprisals(
@@ -134,13 +132,7 @@ def read_surprisals(
 def _refuse_odd(bits: pd.DataFrame, path: Path) -> None:
     """Refuse the sums, means and counters of spreadsheets, and names written in two ways."""
     refuse_alike(bits.columns, "edition", str(path))
-    for what, table in (("row", bits), ("column", bits.T)):
-        others, last = table.iloc[:-1], table.iloc[-1]
-        varied = len(others) > 2 and len(last) > 1 and bool((others.nunique() > 1).all())
-        for called, expected in (("sum", others.sum()), ("mean", others.mean())) if varied else ():
-            if np.allclose(last, expected, rtol=ROUNDED, atol=0):
-                name = table.index[-1]
-                raise DataError(f"{path}: the last {what}, {name!r}, is the {called} of the others: delete it.")
+    refuse_summaries(bits, path)
     for name, column in bits.items():
         if len(column) > 9 and column.iloc[0] in (0, 1) and (column.diff().iloc[1:] == 1).all():
             raise DataError(f"{path}: {name!r} counts the rows, and is no edition: delete it.")
@@ -202,6 +194,8 @@ def _from_wide(frame: pd.DataFrame, unit: Unit | None, path: Path) -> Surprisals
     names, *editions = frame.columns
     if not editions:
         raise DataError(f"{path}: only one column. Give a table of intents × editions, or intent, edition, bits.")
+    if {"item", "system"} <= set(frame.columns):
+        raise DataError(f"{path}: a table of outcomes, not of bits: `langdiff outcomes fit {path}`, ld.read_outcomes.")
     try:
         bits = pd.DataFrame({edition: numbers_of(frame[edition], path) for edition in editions})
     except DataError as error:

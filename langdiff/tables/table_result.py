@@ -9,6 +9,7 @@ import pandas as pd
 
 from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, Shown, signed
 from langdiff.base.result import Drawn, Result
+from langdiff.tables.crossing import digits_of
 from langdiff.tables.pairs import BEST, MOST_RANKED, rank_set
 
 MOST_NAMED = 5  # editions that a sentence names
@@ -222,6 +223,8 @@ class Table(Result):
         errors = pd.concat([self.estimates[self._names[1]], self.differences[self._names[1]]]).dropna()
         errors = errors[errors > 0]
         least, most = PERCENT_DIGITS if self.unit == "percent" else NATS_DIGITS
+        if self.unit == "score":
+            return digits_of(errors, self.unit)
         if not len(errors):
             return least
         return int(np.clip(-np.floor(np.log10(float(errors.median()))), least, most))

@@ -290,7 +290,7 @@ def test_a_number_far_from_its_row_and_edition_is_a_mark_or_named(value):
         with pytest.warns(LangdiffWarning, match=re.escape("1 cell(s) have over 20 times")):
             ld.fit(bits)
     else:
-        words = "1 cell(s) hold a mark for a missing value in place of bits: (7, e2)"
+        words = "1 cell(s) hold a mark for a missing value: (7, e2)"
         refused(DataError, re.escape(words), ld.fit, bits)
 
 

@@ -20,6 +20,7 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel
 from langdiff.tables.contrasts import Scale
+from langdiff.tables.doubtful_cells import doubt_scores
 
 RASCH, BETA_BINOMIAL, SLOPES, CONDITIONAL, NORMAL, ORDINAL, POISSON = get_args(OutcomeModel)
 ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")
@@ -479,8 +480,9 @@ class Scores(Likelihood):
         raise ConfigError(f"model {self.name!r} is of scores and has no likelihood of successes.")
 
     def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:  # noqa: ARG002 - as those of successes
-        """Check that scores are finite."""
+        """Check that scores are finite, of one scale, and no marks."""
         refuse_cells(values, ~np.isfinite(values.to_numpy(dtype=float)), "finite scores")
+        doubt_scores(values, whole=False)
 
 
 @dataclass(frozen=True)
@@ -491,7 +493,7 @@ class Ratings(Scores):
     scale = ABILITIES
 
     def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:
-        """Check that ratings are 2 to 11 whole values, one for each cell."""
+        """Check that ratings are 2 to 11 whole values, one for each cell, and no marks."""
         refuse_cells(values, (values % 1 != 0).to_numpy(), "whole numbers, as ratings are")
         refuse_cells(trials, (trials != 1).to_numpy(), "one rating each")
         count = values.stack().nunique()
@@ -500,6 +502,7 @@ class Ratings(Scores):
                 f"ratings have {count} value(s), and model {ORDINAL!r} is of 2 to {MOST_VALUES}: use "
                 f"{option('model', NORMAL)}."
             )
+        doubt_scores(values, whole=True)
 
 
 @dataclass(frozen=True)

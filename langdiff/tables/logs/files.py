@@ -48,7 +48,8 @@ def _expanded(path: Path) -> tuple[bool, list[Source]]:
     if path.is_dir():
         inside = sorted(each for each in path.rglob("*") if each.is_file() and _may_be(each.name))
         if not inside:
-            raise DataError(f"{path}: no log there; names end in {', '.join(ENDINGS)}.")
+            by_name = f"Give files of one number per line by name, such as {path / '*.txt'}."
+            raise DataError(f"{path}: no log there; names end in {', '.join(ENDINGS)}. {by_name}")
         return False, [Source(each) for each in inside]
     if is_archive(path) and path.is_file():
         members = [Source(each) for each in members_of(path) if _may_be(each.name)]

@@ -198,7 +198,7 @@ def _row_of_prompt(text_of_line: str, line: int, where: str) -> Row:
     bits, unscored = scored([score for _, _, score in found], SCORES, where)
     text = next((one["prompt"] for one in chain if isinstance(one.get("prompt"), str)), None)
     tokens = Tokens([name for name, _, _ in found], bits, ids=[number for _, number, _ in found])
-    document = {key: value for key, value in record.items() if key not in {*OURS, SCORES, IDS, "prompt"}}
+    document = {key: value for key, value in record.items() if key not in {*OURS, SCORES, IDS, "prompt"} - {"id"}}
     return Row(line, document, text=text, tokens=tokens, unscored=unscored)._replace(
         **names_of([record, *bodies(record)])
     )

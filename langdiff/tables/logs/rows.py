@@ -46,12 +46,14 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
             raise unknown(source)
         found.append((source, kind, None))
     parts, about, notes = [], [], []
+    noted: dict[str, list[Source]] = {}
     for number, (source, kind, language) in enumerate(found):
         read, told = kind.read(source, asked)
         of_lines = kind.name in ("flat", "minicons")
         read = without_marks(read, source, told.unit or "bits", asked.doubts, of_lines=of_lines)
         notes += _empty(source, kind) if not read and len(found) > 1 and not asked.faults else []
-        notes += [f"{source}: {note}" for note in told.notes]
+        for note in told.notes:
+            noted.setdefault(note, []).append(source)
         about.append(_described(source, kind, told, read))
         frame = _named_alike(_framed(read), source, asked, given=language is not None)
         frame["source"], frame["kind"] = number, kind.name
@@ -60,6 +62,7 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
         parts.append(frame)
     if asked.faults and asked.on_error == "raise":
         raise FaultsError(asked.faults)
+    notes += [f"{of[0]}{f' and {len(of) - 1} more' * (len(of) > 1)}: {note}" for note, of in noted.items()]
     _check_signs(about)
     sources = pd.DataFrame(about)
     rows = pd.concat([part for part in parts if len(part)], ignore_index=True) if any(map(len, parts)) else parts[0]
