@@ -117,6 +117,15 @@ RATES |= dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error":
 RATES |= dict.fromkeys(["p_value", "p_holm"], "{:.3g}")
 STUDY = dict.fromkeys(["matched", "las", "las_error", "parsed", "recall", "recall_error"], "{:.3f}")
 STUDY |= dict.fromkeys(["ability", "std_error"], "{:.2f}")
+CAPTIONS = {
+    "parser": "Attachment scores",
+    "relation": "Attachment of words by their relation in the treebank",
+    "length": "Attachment scores by length of the sentence, in words",
+    "construction": "Attachment of words in constructions",
+    "sentence": "Words attached rightly in each sentence",
+    "pair": "{} of one parser less that of the other, F1",
+}
+RATES |= dict.fromkeys(["estimate"], "{:+.4f}") | dict.fromkeys(["p", "p_adjusted"], "{:.3g}")
 PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
 
 
@@ -201,12 +210,8 @@ def attachment(
     output.check({"save"})
     if not parser:
         raise ConfigError("give the output of a parser: --parser NAME=FILE.")
-    files: dict[str, list[str | Path]] = {}
-    for option in parser:
-        name, file = _named(option, "--parser")
-        files.setdefault(name, []).append(file)
     targets = mine_candidates(gold, queries=queries).gold() if by == "construction" else None
-    scores = evaluate_attachment(gold, files, targets=targets)
+    scores = evaluate_attachment(gold, _by_parser(parser), targets=targets)
     tables: dict[str, Callable[[], pd.DataFrame]] = {
         "parser": scores.to_frame,
         "relation": scores.by_relation,
@@ -218,10 +223,11 @@ def attachment(
     table = tables[by]()
     if metric is not None and by != "pair":
         table = _of_metric(table, metric)
+    looks = RATES if by != "sentence" else dict.fromkeys(METRICS, "{:.0f}")  # which are counts
     if by == "parser" and metric is None:
         output.show(scores)
     else:
-        shown = [shown_frame(table, f"Attachment scores, {scores.name}", RATES)]
+        shown = [shown_frame(table, f"{CAPTIONS[by].format((metric or 'las').upper())}, {scores.name}", looks)]
         output.show(scores, shown=Printed(of=scores, frame=table, shown=shown, lines=()))
 
 
@@ -369,10 +375,7 @@ def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
 def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], tokens: list[str]) -> "list[Parses]":
     from langdiff.constructions import read_parses
 
-    files: dict[str, list[str]] = {}
-    for option in options:
-        name, file = _named(option, "--parser")
-        files.setdefault(name, []).append(file)
+    files = _by_parser(options)
     words = named_files(tokens, "--tokens", "file")
     if unknown := [name for name in (*enhanced, *words) if name not in files]:
         raise ConfigError(f"{unknown[0]!r} is not a parser; parsers are {', '.join(files)}.")
@@ -407,6 +410,15 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
     for name in names:
         found.setdefault(name, default_rules())
     return found
+
+
+def _by_parser(options: list[str]) -> dict[str, list[str]]:
+    """Return the files of each parser."""
+    files: dict[str, list[str]] = {}
+    for option in options:
+        name, file = _named(option, "--parser")
+        files.setdefault(name, []).append(file)
+    return files
 
 
 def _named(option: str, what: str) -> tuple[str, str]:

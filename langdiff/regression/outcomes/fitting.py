@@ -42,7 +42,7 @@ from langdiff.regression.outcomes.inference import (
     variance_test,
 )
 from langdiff.regression.outcomes.integrals import Rows
-from langdiff.regression.outcomes.likelihoods import Likelihood, Structure, find_model
+from langdiff.regression.outcomes.likelihoods import ORDINAL, Likelihood, Structure, find_model
 from langdiff.regression.outcomes.prediction import item_difficulties
 from langdiff.regression.outcomes.result import OutcomeFit
 from langdiff.regression.outcomes.scores import ESTIMATORS
@@ -54,6 +54,7 @@ from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
 
 LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
+FEWEST_RATINGS, MOST_RATINGS = 3, 11  # whole values that may be ratings
 LARGE_RATIO = 1.5  # of standard errors to those of the information
 ESTIMATED = ("difficulty", "std_dev")  # columns of items in a result
 
@@ -324,6 +325,8 @@ def _check_options(
         raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}; see read_outcomes.")
     several = bool(np.nanmax(outcomes.trials.to_numpy(dtype=float), initial=1) > 1)
     name, structure = find_model(model, several=several, scores=outcomes.scores is not None)
+    if model == "auto" and outcomes.scores is not None:
+        _warn_of_ratings(outcomes.values)
     if errors not in get_args(OutcomeErrors):
         raise ConfigError(f"unknown errors {errors!r}; use one of {', '.join(get_args(OutcomeErrors))}.")
     if structure.conditional and not structure.likelihood.of_scores and (by is not None or formula is not None):
@@ -345,6 +348,17 @@ def _check_options(
         generator(seed, "samples of clusters")
         check_resamples("n_resamples", n_resamples)
     return _Options(name, structure, errors, clusters, source, n_resamples, seed)
+
+
+def _warn_of_ratings(scores: pd.DataFrame) -> None:
+    """Say that scores look like ratings, which have a model of their own."""
+    values = np.unique(scores.to_numpy(dtype=float))
+    values = values[~np.isnan(values)]
+    if FEWEST_RATINGS <= len(values) <= MOST_RATINGS and (values % 1 == 0).all():
+        warn(
+            f"Scores are whole values from {values[0]:g} to {values[-1]:g}. If they are ratings, whose steps need not "
+            f"be equal, use {option('model', ORDINAL)}; here they are taken as numbers."
+        )
 
 
 def _check_found(found: Estimate, structure: Structure) -> None:
