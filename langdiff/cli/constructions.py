@@ -210,12 +210,8 @@ def attachment(
     output.check({"save"})
     if not parser:
         raise ConfigError("give the output of a parser: --parser NAME=FILE.")
-    files: dict[str, list[str | Path]] = {}
-    for option in parser:
-        name, file = _named(option, "--parser")
-        files.setdefault(name, []).append(file)
     targets = mine_candidates(gold, queries=queries).gold() if by == "construction" else None
-    scores = evaluate_attachment(gold, files, targets=targets)
+    scores = evaluate_attachment(gold, _by_parser(parser), targets=targets)
     tables: dict[str, Callable[[], pd.DataFrame]] = {
         "parser": scores.to_frame,
         "relation": scores.by_relation,
@@ -379,10 +375,7 @@ def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
 def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], tokens: list[str]) -> "list[Parses]":
     from langdiff.constructions import read_parses
 
-    files: dict[str, list[str]] = {}
-    for option in options:
-        name, file = _named(option, "--parser")
-        files.setdefault(name, []).append(file)
+    files = _by_parser(options)
     words = named_files(tokens, "--tokens", "file")
     if unknown := [name for name in (*enhanced, *words) if name not in files]:
         raise ConfigError(f"{unknown[0]!r} is not a parser; parsers are {', '.join(files)}.")
@@ -417,6 +410,15 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
     for name in names:
         found.setdefault(name, default_rules())
     return found
+
+
+def _by_parser(options: list[str]) -> dict[str, list[str]]:
+    """Return the files of each parser."""
+    files: dict[str, list[str]] = {}
+    for option in options:
+        name, file = _named(option, "--parser")
+        files.setdefault(name, []).append(file)
+    return files
 
 
 def _named(option: str, what: str) -> tuple[str, str]:

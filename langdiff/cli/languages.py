@@ -42,16 +42,12 @@ LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 FAMILIES = ("language", "family")  # columns whose numbers are names
 
 
-def _editions(path: Path, _: Call) -> "pd.DataFrame":
-    return read_frame(path, FAMILIES)
-
-
 @Command(
     app,
     "langdiff.correlate",
     reads={
         "difficulties": lambda path, _: read_difficulties(path),
-        "edition_info": _editions,
+        "edition_info": lambda path, _: read_frame(path, FAMILIES),
     },
     renamed={"tests": "test -t", "only": "predictor -p"},
     without=("average", "coordinates", "averaging", "min_level"),

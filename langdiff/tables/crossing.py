@@ -111,18 +111,6 @@ def table_of(fit: Any) -> Any:
     return made.table(replace(fit, title="") if "title" in getattr(fit, "__dataclass_fields__", {}) else fit)
 
 
-def en(names: Iterable[object]) -> str:
-    """Return names as a sentence lists them.
-
-    Examples
-    --------
-    >>> en(["fin", "eng", "deu"])
-    'fin, eng and deu'
-    """
-    *most, last = map(str, names)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def digits_of(errors: pd.Series, unit: str) -> int:
     """Return the digits at which the median standard error has two significant ones, of percent and points one.
 
