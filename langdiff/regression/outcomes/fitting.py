@@ -6,8 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.signature import full_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing, option, warn
 from langdiff.regression.clustering import independent_units
@@ -496,6 +495,5 @@ def _signature(
         "seed": record.seed or None,
         "unlinked": allow_unlinked,
         "outcomes": short_hash(outcomes.values, outcomes.trials, outcomes.items[attributes], *found),
-        "version": __version__,
     }
-    return join_signature(parts)
+    return full_signature(parts)
