@@ -22,6 +22,8 @@ import pandas as pd
 
 import langdiff as ld
 from langdiff.tables.rule import half_width
+from langdiff.treebanks.conllu import Tree
+from langdiff.treebanks.treebank import Treebank
 
 FEW = "5 documents, log-normal"
 COVERAGE, AT_LEAST, FIVE, ONE = (92.0, 98.0), (92.0, 100.0), (0.0, 7.0), (0.0, 2.5)  # goals: intervals; tests at 5, 1 %
@@ -507,6 +509,57 @@ def door_discourse(rng, documents=8):
     return [float(found.compare(metric="R").frame["p"].iloc[0] < 0.05)]
 
 
+_TRUTH = {}
+
+
+def trees(rng, near, documents=25, sentences=250):
+    """Trees whose words have nearer or farther heads, and more or fewer nouns, by document."""
+    found = []
+    for count in shared_out(sentences, np.exp(rng.normal(0, 0.5, documents))):
+        p, noun = 1 / (1 + np.exp(-rng.normal([near, 0.2], 0.4)))
+        for k in range(count):
+            n = int(rng.integers(3, 13))
+            heads = np.maximum(np.arange(n) + 1 - rng.geometric(p, n), 1)
+            upos = np.where(rng.random(n) < noun, "NOUN", "VERB").tolist()
+            forms = [f"w{word}" for word in np.minimum(rng.zipf(1.5, n), 300)]
+            relations = rng.choice(["nsubj", "obj", "obl"], n, p=[noun / 2, 0.5, 0.5 - noun / 2]).tolist()
+            heads[0], relations[0] = 0, "root"
+            if rng.random() < noun:  # heads come after
+                heads = np.where(heads > 0, n + 1 - heads, 0)[::-1]
+                relations.reverse()
+            found.append(Tree(tuple(forms), tuple(upos), tuple(heads.tolist()), tuple(relations), opens=k == 0))
+    return found
+
+
+def measured(rng):
+    return ld.measure_treebanks({"a": trees(rng, 0.5)}, progress=False).to_frame().iloc[0]
+
+
+def compared(rng, noise=True):
+    banks = [Treebank.from_trees(trees(rng, near), name=name) for name, near in (("a", 0.3), ("b", 0.9))]
+    found = ld.compare_treebanks(banks, noise=noise, n_repeats=1, progress=False).to_frame()
+    return found[(found["reference"] == "a") & (found["compared"] == "b")].set_index("metric")
+
+
+def door_measures(rng):
+    """Entropies hang on the size, so that the truth is the mean of other tables of this size."""
+    names = ["hpe_mean", "dependency_length", "head_final"]
+    if "measures" not in _TRUTH:
+        _TRUTH["measures"] = np.mean(
+            [measured(np.random.default_rng([9, k]))[names].to_numpy(float) for k in range(300)], 0
+        )
+    row = measured(rng)
+    return [row[f"{n}_low"] <= t <= row[f"{n}_high"] for n, t in zip(names, _TRUTH["measures"], strict=True)]
+
+
+def door_divergences(rng):
+    if "divergences" not in _TRUTH:
+        others = [compared(np.random.default_rng([9, k]), noise=False)["divergence"] for k in range(300)]
+        _TRUTH["divergences"] = pd.concat(others, axis=1).mean(axis=1)
+    rows = compared(rng)
+    return ((rows["low"] <= _TRUTH["divergences"]) & (_TRUTH["divergences"] <= rows["high"])).tolist()
+
+
 def door_attachment(rng, documents=12):
     """Two equal parsers on documents of unequal length; document × parser effects."""
     labels, rows = labels_of(rng, 180, documents, 1.0), []
@@ -657,6 +710,8 @@ DOORS = {
     "five_parity": Door("measure_parity: byte premium", FEW, 400, COVERAGE, partial(door_parity_few, documents=5)),
     "five_discourse": Door("discourse compare, micro, at 5 %", FEW, 900, FIVE, partial(door_discourse, documents=5)),
     "five_attachment": Door("attachment compare, LAS, at 5 %", FEW, 800, FIVE, partial(door_attachment, documents=5)),
+    "measures": Door("measure_treebanks", "25 documents, log-normal", 300, COVERAGE, door_measures),
+    "divergences": Door("compare_treebanks", "2 × 25 documents", 100, COVERAGE, door_divergences),
     "agreement": Door("parallelism: F of annotators", "10 documents", 300, COVERAGE, door_agreement),
 }
 

@@ -292,6 +292,18 @@ def listing(names: Iterable[object], most: int = 5) -> str:
     return ", ".join(repr(name) for name in names[:most]) + more or "none"
 
 
+def en(names: Iterable[object], word: str = "and") -> str:
+    """Return names as a sentence lists them.
+
+    Examples
+    --------
+    >>> en(["fin", "eng", "deu"]), en(["fin"])
+    ('fin, eng and deu', 'fin')
+    """
+    *most, last = map(str, names)
+    return f"{', '.join(most)} {word} {last}" if most else last
+
+
 Reader = Literal["python", "command", "experiment"]
 Say = Callable[[str, object], str]
 _NO_VALUE: Final = object()

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, en
 
 PROTOCOLS = ("https", "hf", "s3", "gs", "az")
 _COLLAPSED = re.compile(r"([A-Za-z][A-Za-z0-9+.:-]+):/+(?=[^/])")
@@ -47,10 +47,9 @@ def address_of(path: object) -> str | None:
             "records. Give them as the store asks for: in its environment variables or its file of settings."
         )
     if protocol not in PROTOCOLS:
-        *most, last = (f"{name}://" for name in PROTOCOLS)
+        known = en(f"{name}://" for name in PROTOCOLS)
         raise ConfigError(
-            f"{shown_address(text)}: addresses with {protocol}:// are not read, only {', '.join(most)} and {last}. "
-            "Download the file."
+            f"{shown_address(text)}: addresses with {protocol}:// are not read, only {known}. Download the file."
         )
     return text
 

@@ -276,11 +276,15 @@ class Printed(Result):
     shown: Iterable[Shown]
     lines: Iterable[str] | None = None
     frame: pd.DataFrame | None = None
+    contrasts: pd.DataFrame | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the frame, by default that of the result."""
+        """Return the frame, by default that of the result; contrasts follow, told from it by the column ``table``."""
         frame: pd.DataFrame = self.of.to_frame() if self.frame is None else self.frame
-        return frame
+        if self.contrasts is None:
+            return frame
+        parts = {type(self.of).__name__: flat(frame), "contrasts": flat(self.contrasts)}
+        return pd.concat(parts, names=["table"]).reset_index("table").reset_index(drop=True)
 
     def _lines(self) -> Iterable[str]:
         return self.of._lines() if self.lines is None else self.lines

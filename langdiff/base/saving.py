@@ -17,7 +17,7 @@ from langdiff import __version__
 from langdiff.base.cells import guarded
 from langdiff.base.checksums import hash_files, is_whole, seal
 from langdiff.base.io import atomic_path, parse_json, read_bytes, write_text
-from langdiff.errors import ConfigError, DataError, words
+from langdiff.errors import ConfigError, DataError, en, words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,9 +46,7 @@ def check_ending(path: str | Path | None, endings: Iterable[str] = ENDINGS, what
     """
     endings = list(endings)
     if path is not None and Path(path).suffix not in [ending.split()[0] for ending in endings]:
-        *most, last = endings
-        offered = f"{', '.join(most)} or {last}" if most else last
-        raise EndingError(f"{path}: unknown kind of {what} {Path(path).suffix!r}; use {offered}.")
+        raise EndingError(f"{path}: unknown kind of {what} {Path(path).suffix!r}; use {en(endings, 'or')}.")
 
 
 def flat(frame: "pd.DataFrame") -> "pd.DataFrame":

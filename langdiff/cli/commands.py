@@ -26,7 +26,7 @@ from langdiff.cli.help import SHARED, print_help
 from langdiff.cli.options import existing, is_given, read_frame, refuse_unused
 from langdiff.cli.output import Output
 from langdiff.cli.signatures import Parameter, signature_of, summary_of
-from langdiff.errors import ConfigError, in_command, listing, option
+from langdiff.errors import ConfigError, en, in_command, listing, option
 
 Body = Callable[..., None]
 Reader = str | type | Callable[[Any, "Call"], Any]
@@ -162,8 +162,7 @@ class Command:
             usual = [given[name] in (None, "none", told.get(name)) for name in users]
             found = "clusters" in users and given["clusters"] == "auto"  # which are looked for there
             if given[table] is not None and all(usual) and not found:
-                *most, last = map(option, users)
-                names = f"{', '.join(most)} and {last}" if most else last
+                names = en(map(option, users))
                 raise ConfigError(
                     f"{option(table)} is the table for {names}: name one of its columns, or leave it out."
                 )
@@ -210,6 +209,12 @@ class Command:
                     found[self.renamed.get(f"{one.name}.{name}", name)] = value
         return found
 
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        """Options of lists, which are named by what is in them, by the names of their parameters."""
+        lists = [one.name for one in signature_of(self.function).parameters.values() if get_origin(one.kind) is list]
+        return {f"--{name.replace('_', '-')}": f"--{_singular(name).replace('_', '-')}" for name in lists}
+
     def _option(self, one: Parameter, usual: str | None = None) -> inspect.Parameter:
         """Return what Typer makes an option or an argument of."""
         kind, default = self.kinds.get(one.name, one.kind), one.default
@@ -229,6 +234,7 @@ class Command:
             help = _repeated(help)
         if one.name == "seed" and default is ...:
             default = 0
+        help = re.sub(r"--[\w-]+", lambda written: self._written.get(written[0], written[0]), help)
         info: Any
         if is_argument:
             info = typer.Argument(help=help, metavar=name.upper() + "..." * (kind != Path), callback=callback)
@@ -328,12 +334,11 @@ class Call:
                 if value in (None, choice):
                     return load(each)(**{own[name]: chosen for name, chosen in given.items()})
                 others.append(choice)
-        *most, last = map(option, given)
-        both = f"{', '.join(most)} and {last}" if most else last
+        both = en(map(option, given))
         if others and one.name not in written:
-            go = "go" if most else "goes"
+            go = "go" if len(given) > 1 else "goes"
             raise ConfigError(f"{both} {go} with {option(one.name, others[0])}: add it, or leave {both} out.")
-        do = "do" if most else "does"
+        do = "do" if len(given) > 1 else "does"
         raise ConfigError(f"{both} {do} not go with {option(one.name, value)}: leave one of them out.")
 
 

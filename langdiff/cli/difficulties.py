@@ -98,7 +98,8 @@ def fit(
     if not details:
         audit = () if found.audit is None else (found.audit.words,)
         shown = [one if one.name != "details" else Shown(notes=audit) for one in shown]
-    output.show(found, shown=Printed(of=found, lines=tuple(lines), shown=tuple(shown)))
+    compared = None if first is None or not contrast else first.contrasts
+    output.show(found, shown=Printed(of=found, lines=tuple(lines), shown=tuple(shown), contrasts=compared))
 
 
 @Command(

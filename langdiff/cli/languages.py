@@ -42,16 +42,12 @@ LOGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 FAMILIES = ("language", "family")  # columns whose numbers are names
 
 
-def _editions(path: Path, _: Call) -> "pd.DataFrame":
-    return read_frame(path, FAMILIES)
-
-
 @Command(
     app,
     "langdiff.correlate",
     reads={
         "difficulties": lambda path, _: read_difficulties(path),
-        "edition_info": _editions,
+        "edition_info": lambda path, _: read_frame(path, FAMILIES),
     },
     renamed={"tests": "test -t", "only": "predictor -p"},
     without=("average", "coordinates", "averaging", "min_level"),
@@ -83,11 +79,11 @@ def correlate(
     frame = read_frame(call.given["predictors"], categorical or (), of_predictors=True)
     result = call(predictors=frame, average="language" if average == "language" else None)
     only = call.given["only"] or []
-    shown = result.tables()
-    if contrast:
-        found = rounded(result.contrasts(contrast), result.digits)
-        shown.insert(1, Shown(found, "contrasts", "Contrasts of levels, nats", printing=result.printing))
-    made = Printed(of=result, shown=shown)
+    shown, found = result.tables(), result.contrasts(contrast) if contrast else None
+    if found is not None:
+        told = rounded(found, result.digits)
+        shown.insert(1, Shown(told, "contrasts", "Contrasts of levels, nats", printing=result.printing))
+    made = Printed(of=result, shown=shown, contrasts=found)
     output.show(result, draw=lambda: result.plot(only[0] if len(only) == 1 else result.strongest()), shown=made)
 
 

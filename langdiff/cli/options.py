@@ -10,6 +10,7 @@ import typer
 
 from langdiff.base.addresses import address_of, refuse_address
 from langdiff.base.remote import local_copies, local_copy
+from langdiff.base.saving import ENDINGS
 from langdiff.base.types import AnyFormat, OnError, OwnKind, Ranges
 from langdiff.errors import ConfigError, DataError, listing, option
 
@@ -52,21 +53,7 @@ def existing_here(given: Path) -> Path:
     return existing(given)
 
 
-FILES = (
-    ".csv",
-    ".tsv",
-    ".parquet",
-    ".json",
-    ".html",
-    ".svg",
-    ".png",
-    ".pdf",
-    ".txt",
-    ".md",
-    ".tex",
-    ".toml",
-    ".conllu",
-)
+FILES = (*ENDINGS, ".svg", ".png", ".pdf", ".toml", ".conllu")
 
 
 def new_folder(given: Path | None) -> Path | None:

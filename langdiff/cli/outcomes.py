@@ -144,7 +144,7 @@ def fit(call: Call, output: Output, contrast: list[str] | None = None) -> None:
 
     output.check(call.offers)
     result = call()
-    *shown, details = result.tables()
+    (*shown, details), found = result.tables(), None
     if contrast:
         found = result.contrasts(contrast)
         what = "log odds of a right answer, and points of the expected rates"
@@ -153,7 +153,7 @@ def fit(call: Call, output: Output, contrast: list[str] | None = None) -> None:
             what = "differences of logarithms of rates" if unit == "nats" else unit
         shown.append(Shown(grid_of_contrasts(found), "contrasts", f"Contrasts, ± standard error: {what}"))
     draw = result.abilities.plot if result.structure.conditional else result.plot
-    output.show(result, draw=draw, shown=Printed(of=result, shown=(*shown, details)))
+    output.show(result, draw=draw, shown=Printed(of=result, shown=(*shown, details), contrasts=found))
 
 
 @Command(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from langdiff.discourse import DiscourseEvaluation
     from langdiff.discourse.items import Classes, Procedure
+    from langdiff.treebanks.measures import TreebankMeasures
     from langdiff.treebanks.pairwise import TreebankComparison
     from langdiff.treebanks.profile import TreebankProfile
 
@@ -54,14 +55,11 @@ FILES = list[Path]
 
 @Command(treebanks, "langdiff.measure_treebanks", kinds={"treebanks": FILES})
 def measures(call: Call, as_tsv: Tsv = False, as_json: Json = False) -> None:
-    """Head-POS entropy (bits) and dependency length (words), one row per treebank.
+    """Head-POS entropy (bits) and dependency length (words), one row per treebank, with 95 % intervals.
 
     Example: langdiff treebanks measures pud/*.conllu.gz --tsv
     """
-    frame = call().to_frame()
-    formats = dict.fromkeys(frame.columns[3:], "{:.3f}") | {"words": "{:,}", "sentences": "{:,}"}
-    title = f"Head-POS entropy in bits over {call.given['over']}, dependency length in words"
-    _print_numbers(frame, as_tsv, as_json, title, formats)
+    _print(call(), as_tsv, as_json)
 
 
 @Command(
@@ -89,30 +87,25 @@ def compare(
 
     Example: langdiff treebanks compare web=en_ewt.conllu.gz news=en_pud.conllu.gz --equalize tokens --out maps
     """
-    import langdiff as ld
-
+    read = load("langdiff.read_treebank")
     reading = {name: call.given[name] for name in ("strict", "punctuation")} | {"trust": call.given["trust"] or ()}
-    banks = [ld.read_treebank(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
-    result = ld.compare_treebanks(banks, **call.arguments("strict", "trust"))
+    banks = [read(file, name=name or None, **reading) for name, file in map(split_name, treebanks)]
+    result = load(call.command.function)(banks, **call.arguments("strict", "trust"))
     if out is not None:
         _write(result, out)
         typer.echo(f"Tables and pictures: {out}", err=True)
-    if as_json or as_tsv:
-        _print_numbers(result.to_frame(), as_tsv, as_json)
-    else:
-        echo(result.summary())
+    _print(result, as_tsv, as_json)
 
 
-def _print_numbers(
-    frame: "pd.DataFrame", as_tsv: bool, as_json: bool, title: str = "", formats: dict[str, str] | None = None
-) -> None:
+def _print(result: "TreebankMeasures | TreebankComparison", as_tsv: bool, as_json: bool) -> None:
+    frame = result.to_frame()
     if as_json:
         infinite = frame.isin([math.inf])  # JSON has no infinity
         print_json(frame.astype(object).mask(infinite, "inf") if infinite.any(axis=None) else frame)
     elif as_tsv:
         typer.echo(frame.to_csv(sep="\t", index=False), nl=False)
     else:
-        print_frame(frame, title, formats or {})
+        echo(result.summary())
 
 
 def _write(result: "TreebankComparison", out: Path) -> None:
@@ -164,9 +157,9 @@ def parse(
 
     Example: langdiff treebanks parse bible/ --udpipe deu=german-gsd.udpipe --udpipe fin=finnish-tdt.udpipe --out parsed
     """
-    from langdiff.treebanks.udpipe import parse_multitext
-
-    table = parse_multitext(corpus.open(), named_files(model, "--udpipe", "model", "deu=german-gsd.udpipe"), out)
+    table = load("langdiff.treebanks.udpipe.parse_multitext")(
+        corpus.open(), named_files(model, "--udpipe", "model", "deu=german-gsd.udpipe"), out
+    )
     print_frame(table, f"Parsed {len(table)} edition(s)", {"intents": "{:,}", "sentences": "{:,}"}, as_json)
 
 

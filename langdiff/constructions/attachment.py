@@ -442,8 +442,7 @@ def _by_relation(words: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
 
 def _documents(path: Path) -> list[int]:
     """Return the number of the document of each sentence; of a file without documents, all are in the first."""
-    numbers = (any(line.startswith("# newdoc") for line in sentence.comments) for sentence in read_sentences(path))
-    return list(accumulate(map(int, numbers)))
+    return list(accumulate(int(sentence.opens) for sentence in read_sentences(path)))
 
 
 def _named_words(targets: GoldTargets | None, items: Sequence[str], text: Text, path: Path) -> dict[str, list[int]]:

@@ -19,11 +19,11 @@ from .native_and_translated import TranslationeseByModel as TranslationeseByMode
 from .native_and_translated import TranslationeseResult as TranslationeseResult
 from .native_and_translated import translationese as translationese
 from .native_and_translated import translationese_by_model as translationese_by_model
-from .perturbations import PerturbationContrasts as PerturbationContrasts
-from .perturbations import perturbation_contrasts as perturbation_contrasts
 from .replicates import Replicates as Replicates
 from .replicates import replicate as replicate
 from .reproduction import Reproduction as Reproduction
 from .reproduction import reproduce as reproduce
-from .within_languages import LanguageSpread as LanguageSpread
-from .within_languages import spread_within_languages as spread_within_languages
+from .versions import LanguageSpread as LanguageSpread
+from .versions import PerturbationContrasts as PerturbationContrasts
+from .versions import perturbation_contrasts as perturbation_contrasts
+from .versions import spread_within_languages as spread_within_languages

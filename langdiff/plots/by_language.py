@@ -12,7 +12,7 @@ from scipy.stats import pearsonr
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.plots._axes import BLUE, FAINT, GREY, MARKERS, SERIES, axes_of, finish, takes
-from langdiff.plots._places import ALL_NAMED, name_points
+from langdiff.plots._rows import ALL_NAMED, name_points
 from langdiff.plots.difficulty import set_limits, side_by_side
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects

@@ -26,7 +26,7 @@ from langdiff.plots._axes import (
     finish,
     takes,
 )
-from langdiff.plots._places import name_line_ends
+from langdiff.plots._rows import name_line_ends
 
 if TYPE_CHECKING:
     from langdiff.experiments.bpe_sweep import SweepResult

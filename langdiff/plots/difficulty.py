@@ -29,8 +29,17 @@ from langdiff.plots._axes import (
     takes,
     text_size,
 )
-from langdiff.plots._places import ALL_NAMED, name_line_ends, name_points
-from langdiff.plots._rows import Color, Order, arrange, colours_of, in_columns, row_axes
+from langdiff.plots._rows import (
+    ALL_NAMED,
+    Color,
+    Order,
+    arrange,
+    colours_of,
+    in_columns,
+    name_line_ends,
+    name_points,
+    row_axes,
+)
 from langdiff.plots.systems import draw_cells
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source

@@ -25,8 +25,7 @@ from langdiff.plots._axes import (
     takes,
     text_size,
 )
-from langdiff.plots._places import name_line_ends
-from langdiff.plots._rows import row_axes
+from langdiff.plots._rows import name_line_ends, row_axes
 from langdiff.plots.difficulty import plot_difficulties
 
 if TYPE_CHECKING:

@@ -9,12 +9,10 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from langdiff.errors import DataError
 from langdiff.plots._axes import BLUE, FAINT, GREY, INK, MARKERS, RUST, SERIES, axes_of, finish, takes
-from langdiff.plots._places import name_line_ends
-from langdiff.plots._rows import in_columns, row_axes
+from langdiff.plots._rows import in_columns, name_line_ends, row_axes
 
 if TYPE_CHECKING:
-    from langdiff.experiments.perturbations import PerturbationContrasts
-    from langdiff.experiments.within_languages import LanguageSpread
+    from langdiff.experiments.versions import LanguageSpread, PerturbationContrasts
 
 
 COLOURED = len(SERIES)  # of more editions, the hardest and the easiest are drawn in colour

@@ -29,8 +29,7 @@ from langdiff.plots._axes import (
     text_size,
 )
 from langdiff.plots._names import shorten
-from langdiff.plots._places import spread
-from langdiff.plots._rows import FEW_ROWS, in_columns, row_axes
+from langdiff.plots._rows import FEW_ROWS, in_columns, row_axes, spread
 from langdiff.tables.effects import Effects
 
 if TYPE_CHECKING:

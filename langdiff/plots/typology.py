@@ -10,8 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
 from langdiff.plots._axes import FAINT, GREY, MARKERS, SERIES, axes_of, finish, takes
-from langdiff.plots._places import name_points
-from langdiff.plots._rows import in_columns, row_axes
+from langdiff.plots._rows import in_columns, name_points, row_axes
 
 if TYPE_CHECKING:
     from langdiff.typology.association.result import Correlations

@@ -1,7 +1,7 @@
 """HTML reports, of a run and of parity alone: one file that works offline, with all text escaped."""
 
 import io
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import combinations, groupby
 from pathlib import Path
@@ -15,6 +15,7 @@ import langdiff
 from langdiff.base.checksums import read_checksums, write_checksums
 from langdiff.base.grids import MINUS
 from langdiff.base.io import atomic_path, write_text
+from langdiff.errors import en
 from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import DifficultyFit, standardized_residuals
@@ -325,18 +326,6 @@ def _picture(name: str, draw: Callable[[], "Axes"]) -> Markup:
 AGREEING, ALIKE = 0.9, 0.5  # correlations from which models agree, or agree in part
 
 
-def joined(names: Iterable[Hashable]) -> str:
-    """Join names to a list in words.
-
-    Examples
-    --------
-    >>> joined(["eng", "deu", "fin"])
-    'eng, deu and fin'
-    """
-    *before, last = map(str, names)
-    return f"{', '.join(before)} and {last}" if before else last
-
-
 def _spread_title(fit: DifficultyFit, lm: str) -> str:
     """Describe how many more or fewer bits than the average the hardest and the easiest edition need."""
     percent = 100 * np.expm1(fit.difficulty.sort_values())
@@ -365,7 +354,7 @@ def _agreement_title(x: pd.Series, y: pd.Series, names: tuple[str, str]) -> str:
 def _truth_title(fits: Mapping[str, DifficultyFit], known: pd.Series) -> str:
     """Describe how far estimates are from the true difficulties, in percent of bits."""
     gaps = {lm: 100 * np.expm1((fit.difficulty[known.index] - known).abs()).mean() for lm, fit in fits.items()}
-    return "Estimates are off the truth by " + joined(f"{gap:.1f} % ({lm})" for lm, gap in gaps.items()) + " on average"
+    return "Estimates are off the truth by " + en(f"{gap:.1f} % ({lm})" for lm, gap in gaps.items()) + " on average"
 
 
 def _residuals_title(values: pd.DataFrame, lm: str) -> str:

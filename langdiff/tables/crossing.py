@@ -111,31 +111,19 @@ def table_of(fit: Any) -> Any:
     return made.table(replace(fit, title="") if "title" in getattr(fit, "__dataclass_fields__", {}) else fit)
 
 
-def en(names: Iterable[object]) -> str:
-    """Return names as a sentence lists them.
-
-    Examples
-    --------
-    >>> en(["fin", "eng", "deu"])
-    'fin, eng and deu'
-    """
-    *most, last = map(str, names)
-    return f"{', '.join(most)} and {last}" if most else last
-
-
 def digits_of(errors: pd.Series, unit: str) -> int:
-    """Return the digits at which the median standard error has two significant ones, of percent one.
+    """Return the digits at which the median standard error has two significant ones, of percent and points one.
 
     Examples
     --------
     >>> digits_of(pd.Series([0.12, 0.15]), "log odds")
     2
     """
-    known = errors[errors > 0]
+    known, short = errors[errors > 0], unit in ("percent", "points")
     if known.empty:
-        return 1 if unit == "percent" else 2
+        return 1 if short else 2
     one = -np.floor(np.log10(float(known.median())))
-    return int(np.clip(one, 1, 3) if unit == "percent" else np.clip(one + 1, 2, 4))
+    return int(np.clip(one, 1, 3) if short else np.clip(one + 1, 2, 12 if unit == "score" else 4))
 
 
 def bound(low: float, high: float, digits: int) -> Cell:

@@ -19,6 +19,7 @@ EXTREME_MARK = np.log(5.0)  # from its row and edition, of a mark among numbers 
 EXTREME = np.log(20.0)  # of 1.6 million lengths of verses in 74 Bibles 7 are farther, all in verses wrongly divided
 SHORT = np.log(50.0)  # bits of texts that vary by large factors
 OUTSIDE = 0.9  # of the range of all others, by which a mark among scores is outside
+FAR_BEYOND = 4.0  # of the range of all others, by which a mark among values of languages is far
 FAR_FROM_ALL = 20.0  # median absolute deviations, at which a score is extreme
 MOST_SKIPPED = 3  # ratings that nobody gives, between two that are given
 PERCENT = 20  # half of the scores of a column are above it where they are percent
@@ -142,6 +143,17 @@ def _refuse_marks(table: pd.DataFrame, marks: Booleans) -> None:
             f"{count} cell(s) hold a mark for a missing value: {words}, far from all that their row and column let "
             "expect. Leave such cells empty (NaN)."
         )
+
+
+def refuse_far_marks(name: str, column: pd.Series) -> None:
+    """Refuse 99, 999 and so on, and below 0 their negatives and powers of ten, that are far from all other numbers."""
+    found = column.to_numpy(dtype=float)
+    nines = np.isin(np.abs(found), 10.0 ** np.arange(2, 13) - 1)
+    rest = found[~_marks(found) & ~np.isnan(found)]
+    if len(rest) > 2:
+        low, high = rest.min(), rest.max()
+        beyond = np.maximum(low - found, found - high) > FAR_BEYOND * (high - low)
+        _refuse_marks(column.to_frame(name), ((nines & beyond) | (_marks(found) & (found < 0) & (low >= 0)))[:, None])
 
 
 def warn_of_strangers(z: Floats, rows: pd.Index, columns: pd.Index, *, guesses: bool = False) -> None:

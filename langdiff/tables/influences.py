@@ -236,6 +236,16 @@ class Influence:
         count = len(values)
         return cls((values - values.mean(axis=0)) / count, np.full(count, 1 / max(count, 1)), units)
 
+    @classmethod
+    def of_jackknife(cls, without: Floats, share: Floats, units: Units) -> Self:
+        """Return influences from estimates without each unit, shape (G, P), within the strata of the units if any."""
+        values = np.zeros_like(without)
+        strata = np.zeros(len(without)) if units.strata is None else units.strata
+        for stratum in np.unique(strata):
+            own, count = strata == stratum, int((strata == stratum).sum())
+            values[own] = np.sqrt((count - 1) / count) * (without[own].mean(axis=0) - without[own])
+        return cls(values, share, units, corrected=True)
+
     # --- the rule
 
     @cached_property

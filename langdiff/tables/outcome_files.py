@@ -17,11 +17,11 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
 from langdiff.tables.doubtful_cells import refuse_summaries
 from langdiff.tables.intent_info import attributes_of
+from langdiff.tables.logs.files import kind_of
 from langdiff.tables.logs.flat import chances
 from langdiff.tables.logs.kind import ROLES, Source
 from langdiff.tables.logs.pairing import Strictness
 from langdiff.tables.logs.reading import LogPaths, read_logs
-from langdiff.tables.logs.registry import kind_of
 from langdiff.tables.long_tables import read_table_file
 from langdiff.tables.outcomes import CELL, SYSTEM, Outcomes
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from langdiff.base.result import Result, rounded
 from langdiff.base.signature import name_of_seed
 from langdiff.base.types import Floats, Integers, generator
-from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.errors import ConfigError, DataError, en, listing, option
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.rule import falling
 from langdiff.tables.simultaneous import Family, make_family, number_of_draws
@@ -237,8 +237,7 @@ def _either(names: pd.Index, after_first: str = "") -> str:
     shown[0] += after_first
     if more := len(names) - len(shown):
         shown.append(f"{more} others" if more > 1 else str(names[-1]))
-    *most, last = shown
-    return f"{', '.join(most)} or {last}" if most else last
+    return en(shown, "or")
 
 
 def compare_pairs(

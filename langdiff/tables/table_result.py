@@ -9,6 +9,8 @@ import pandas as pd
 
 from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, Shown, signed
 from langdiff.base.result import Drawn, Result
+from langdiff.errors import en
+from langdiff.tables.crossing import digits_of
 from langdiff.tables.pairs import BEST, MOST_RANKED, rank_set
 
 MOST_NAMED = 5  # editions that a sentence names
@@ -161,10 +163,8 @@ class Table(Result):
         names += [self._spoken(row) for _, row in rows.iloc[1:MOST_NAMED].iterrows()]
         if more := len(rows) - MOST_NAMED:
             names += [f"{more} others" if more > 1 else "1 other"] if more > 0 else []
-        *most, last = names
         ranks = rank_set(int(rows["rank_low"].min()), int(rows["rank_high"].max()))
-        told = f"{', '.join(most)} and {last}" if most else last
-        return f"{told} cannot be told apart (ranks {ranks})" if most else f"{told} has ranks {ranks}"
+        return f"{en(names)} {f'cannot be told apart (ranks {ranks})' if len(names) > 1 else f'has ranks {ranks}'}"
 
     def _changes(self, name: str) -> Iterator[str]:
         test = self.tests[self.tests["column"] == name].iloc[0]
@@ -222,6 +222,8 @@ class Table(Result):
         errors = pd.concat([self.estimates[self._names[1]], self.differences[self._names[1]]]).dropna()
         errors = errors[errors > 0]
         least, most = PERCENT_DIGITS if self.unit == "percent" else NATS_DIGITS
+        if self.unit == "score":
+            return digits_of(errors, self.unit)
         if not len(errors):
             return least
         return int(np.clip(-np.floor(np.log10(float(errors.median()))), least, most))
@@ -325,8 +327,7 @@ class Table(Result):
 
     def __repr__(self) -> str:
         """Return how many rows and which fits it has, in one line."""
-        *most, last = self.columns
-        by = f"{', '.join(most)} and {last}" if most else last
+        by = en(self.columns)
         return f"Table: {self._count} {self.of}s{f' by {by}' if by else ''}"
 
 

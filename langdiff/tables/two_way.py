@@ -12,10 +12,10 @@ import pandas as pd
 from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import ROUNDING, Floats
-from langdiff.errors import ConfigError, option
+from langdiff.errors import ConfigError, en, option
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
 from langdiff.tables.contrasts import Scale
-from langdiff.tables.crossing import LEVELS, en, grid_of_board, grid_of_cells, table_of
+from langdiff.tables.crossing import LEVELS, grid_of_board, grid_of_cells, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
 from langdiff.tables.pairs import Adjustment, Pairs, rank_set

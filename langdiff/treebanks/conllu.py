@@ -34,6 +34,8 @@ class Tree:
         Number of every word's head, from 1; 0 for the root word.
     line : int
         Line of the file at which the sentence begins; 0 if it comes from none.
+    opens : bool
+        Whether a document begins with the sentence (``# newdoc``).
 
     Raises
     ------
@@ -53,6 +55,7 @@ class Tree:
     heads: tuple[int, ...]
     deprels: tuple[str, ...]
     line: int = 0
+    opens: bool = False
 
     def __post_init__(self) -> None:
         if not len(self.forms) == len(self.upos) == len(self.heads) == len(self.deprels):
@@ -84,6 +87,7 @@ class Tree:
             heads=tuple(places[self._kept_head(word, places)] for word in kept),
             deprels=tuple(self.deprels[word - 1] for word in kept),
             line=self.line,
+            opens=self.opens,
         )
 
     def is_punctuation(self, word: int) -> bool:
@@ -236,7 +240,7 @@ def read_conllu(
     path = as_path(path)
     seen = Repeats(str(path)) if repeats is None else repeats
     for sentence in read_sentences(path):
-        tree = sentence_tree(path, sentence.rows)
+        tree = sentence_tree(path, sentence.rows, sentence.opens)
         if isinstance(tree, Tree):
             used += 1
             seen.see(path, sentence.comments, tree)
@@ -281,6 +285,11 @@ class Sentence(NamedTuple):
     comments: list[str]
     rows: list[tuple[int, list[str]]]
 
+    @property
+    def opens(self) -> bool:
+        """Whether a document begins with the sentence."""
+        return any(line.startswith("# newdoc") for line in self.comments)
+
 
 def read_sentences(path: Path) -> Iterator[Sentence]:
     """Yield the rows of each sentence of a CoNLL-U file, divided at tabs and not checked."""
@@ -307,7 +316,7 @@ def word_number(cell: str) -> int | None:
     return None
 
 
-def sentence_tree(path: Path, rows: list[tuple[int, list[str]]]) -> Tree | Fault:
+def sentence_tree(path: Path, rows: list[tuple[int, list[str]]], opens: bool = False) -> Tree | Fault:
     """Return the tree of the rows of a sentence, or the reason why its heads do not form one."""
     words: list[tuple[str, str, int, str]] = []
     for number, cells in rows:
@@ -325,6 +334,7 @@ def sentence_tree(path: Path, rows: list[tuple[int, list[str]]]) -> Tree | Fault
             heads=tuple(head for _, _, head, _ in words),
             deprels=tuple(deprel for _, _, _, deprel in words),
             line=start,
+            opens=opens,
         )
     except DataError as error:
         return Fault(str(path), start, str(error), level="sentence")

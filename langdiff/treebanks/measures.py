@@ -1,22 +1,27 @@
 """Measures of treebanks: head-POS entropy, dependency length, and the probability of the shapes of sub-trees."""
 
 import math
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 
+from langdiff.base.grids import Shown
 from langdiff.base.io import as_paths
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.types import ROUNDING, check_choice
+from langdiff.base.types import ROUNDING, Floats, Integers, check_choice
 from langdiff.errors import ConfigError, DataError
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Influence, Units, sums
 from langdiff.treebanks.conllu import Tree, TreeSource, read_trees, with_function_heads
-from langdiff.treebanks.treebank import file_name, refuse_equal_names
+from langdiff.treebanks.treebank import blocks_of, counted, file_name, refuse_equal_names
 
 ROOT = "ROOT"  # used as the part of speech of the root word's head
 UNKNOWN = "_"
@@ -131,7 +136,8 @@ class HeadPairs:
     ) -> None:
         check_choice("over", over, get_args(Over))
         self._over, self._lowercase, self._punctuation, self._root = over, lowercase, punctuation, root
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._codes: dict[tuple[str, str], int] = {}
+        self._words, self._ends = array("i"), array("q", [0])  # pair of each word, and how many up to each tree
         self._tagged = False
 
     def add(self, tree: Tree) -> None:
@@ -142,21 +148,35 @@ class HeadPairs:
         for word, head in enumerate(tree.heads, start=1):
             if self._root or head:
                 form = tree.forms[word - 1]
-                self._counts[form.lower() if self._lowercase else form, tree.upos[head - 1] if head else ROOT] += 1
+                pair = form.lower() if self._lowercase else form, tree.upos[head - 1] if head else ROOT
+                self._words.append(self._codes.setdefault(pair, len(self._codes)))
+        self._ends.append(len(self._words))
 
     def entropy(self) -> HeadPosEntropy:
         """Return the distribution of head-POS entropy in the trees counted."""
-        if not self._counts:
+        if not self._words:
             raise DataError("There are no tokens to measure: the corpus has no sentences, or all words are left out.")
         if not self._tagged:
             raise DataError("No word has a part of speech (UPOS is _ everywhere); head-POS entropy needs them.")
-        codes = {form: code for code, form in enumerate(dict.fromkeys(form for form, _ in self._counts))}
-        types = np.array([codes[form] for form, _ in self._counts])
-        return _summarized(types, np.array(list(self._counts.values()), dtype=float), self._over)
+        return _summarized(self._types(), np.bincount(self._words), self._over)
+
+    def without(self, block: Integers) -> Floats:
+        """Return mean and skewness without each block of neighbouring trees, (S,) → (G, 2)."""
+        types, counts, words = self._types(), np.bincount(self._words), np.asarray(self._words)
+        ends = np.asarray(self._ends)[1:][np.flatnonzero(np.diff(block))]
+        left = (counts - np.bincount(part, minlength=len(counts)) for part in np.split(words, ends))
+        return np.array([(one.mean, one.skew) for one in (_summarized(types, rest, self._over) for rest in left)])
+
+    def _types(self) -> Integers:
+        codes = {form: code for code, form in enumerate(dict.fromkeys(form for form, _ in self._codes))}
+        return np.array([codes[form] for form, _ in self._codes])
 
 
-def _summarized(types: np.ndarray, counts: np.ndarray, over: Over) -> HeadPosEntropy:
+def _summarized(types: Integers, counts: Integers, over: Over) -> HeadPosEntropy:
     """Return the distribution of head-POS entropy for counts of (type, head POS) pairs, given the type of each."""
+    types, counts = np.unique(types[counts > 0], return_inverse=True)[1], counts[counts > 0]
+    if not len(counts):
+        return HeadPosEntropy(mean=math.nan, skew=math.nan, tokens=0, types=0, zero_share=math.nan, over=over)
     totals = np.bincount(types, weights=counts)
     share = counts / totals[types]
     entropy = np.bincount(types, weights=-share * np.log2(share)) + 0.0  # no -0.0
@@ -384,21 +404,37 @@ class Distances:
     def __init__(self, *, heads: Heads = "content", punctuation: bool = False) -> None:
         check_choice("heads", heads, get_args(Heads))
         self._heads, self._punctuation = heads, punctuation
-        self._counts: Counter[int] = Counter()
+        self._sums = array("q")  # of each tree: distances, heads that come after, dependencies
 
     def add(self, tree: Tree) -> None:
         """Measure the words of a tree."""
         tree = tree if self._punctuation else tree.without_punctuation()
         tree = with_function_heads(tree) if self._heads == "function" else tree
-        self._counts.update(head - word for word, head in enumerate(tree.heads, start=1) if head)
+        found = [head - word for word, head in enumerate(tree.heads, start=1) if head]
+        self._sums.extend((sum(map(abs, found)), sum(distance > 0 for distance in found), len(found)))
 
     def length(self) -> DependencyLength:
         """Return the mean distance in the trees measured."""
-        if not (count := self._counts.total()):
+        total, final, count = np.asarray(self._sums).reshape(-1, 3).sum(axis=0).tolist()
+        if not count:
             raise DataError("No dependency to measure: the corpus has no sentence of two words.")
-        total = sum(abs(distance) * times for distance, times in self._counts.items())
-        final = sum(times for distance, times in self._counts.items() if distance > 0)
         return DependencyLength(mean=total / count, head_final=final / count, dependencies=count)
+
+    def without(self, block: Integers) -> Floats:
+        """Return the mean distance and the share of later heads without each block of trees, (S,) → (G, 2)."""
+        own = np.asarray(self._sums).reshape(-1, 3)
+        left = own.sum(axis=0) - sums(own, block, int(block.max()) + 1)
+        with np.errstate(invalid="ignore"):
+            found: Floats = left[:, :2] / left[:, 2:]
+        return found
+
+
+SIDES = ("low", "high")
+MEASURES = {"hpe_mean": ("bits", "log"), "hpe_skew": ("", "identity")} | {  # units, and scales of intervals
+    f"{name}{heads}": of
+    for heads in ("", "_function")
+    for name, of in (("dependency_length", ("words", "log")), ("head_final", ("share", "logit")))
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -416,6 +452,9 @@ class TreebankMeasures(Result):
     punctuation : bool or None
         Whether all measures were taken with or without punctuation; if None, head-POS entropy with and
         dependency length without.
+    influence : Influence or None
+        Influences of documents, or of blocks of neighbouring sentences, on the six measures of each treebank, by the
+        jackknife; None if no treebank has two sentences.
 
     Examples
     --------
@@ -434,16 +473,66 @@ class TreebankMeasures(Result):
     table: pd.DataFrame
     over: Over = "tokens"
     punctuation: bool | None = None
+    influence: Influence | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per treebank."""
-        return self.table.reset_index()
+        """Return one row per treebank; ``hpe_mean_low``, ``hpe_mean_high`` and so on are ends of 95 % intervals."""
+        ends = {f"{name}_{side}": end for name in MEASURES for side, end in self._ends(name).items()}
+        return self.table.assign(**ends).reset_index()
+
+    def effects(self, measure: str = "dependency_length") -> Effects:
+        """Return a measure with its errors, which all functions of effects take.
+
+        Parameters
+        ----------
+        measure : str
+            One of the columns of `table` from ``hpe_mean`` on. Treebanks count as independent samples.
+
+        Raises
+        ------
+        ConfigError
+            If the measure is unknown.
+        DataError
+            If no treebank has an error: each has one sentence, or all of its words have the same value.
+        """
+        check_choice("measure", measure, tuple(MEASURES))
+        unit, ends = MEASURES[measure]
+        place = list(MEASURES).index(measure) + len(MEASURES) * np.arange(len(self.table))
+        errors = np.zeros(len(place)) if self.influence is None else self.influence.errors[place]
+        known = np.flatnonzero(np.isfinite(self.table[measure]) & (errors > 0))
+        if self.influence is None or not len(known):
+            raise DataError(f"no treebank has an error of {measure}: it needs two sentences that differ.")
+        return Effects(
+            estimate=self.table[measure].iloc[known],
+            influence=self.influence.pick(place[known]),
+            scale=Scale(quantity=measure, unit=unit, first="highest", centre="mean", ends=ends),  # type: ignore[arg-type]
+        )
+
+    def _ends(self, measure: str) -> dict[str, pd.Series]:
+        try:
+            found = self.effects(measure)._ends()
+        except DataError:
+            found = (pd.Series(np.nan, self.table.index),) * 2
+        return dict(zip(SIDES, found, strict=True))
+
+    def tables(self) -> list[Shown]:
+        """Return the measures and their intervals."""
+        frame = self.to_frame().set_index("treebank").round(self.digits).astype(object)
+        low, high = (frame[[f"{name}_{side}" for name in MEASURES]].set_axis([*MEASURES], axis=1) for side in SIDES)
+        ends = (low.astype(str) + " to " + high.astype(str)).where(low.notna())
+        caption = "95 % intervals, by the jackknife"
+        return [Shown(self._table(), "measures"), Shown(ends, "intervals", caption, tuple(self._notes()))]
+
+    def _lines(self) -> Iterator[str]:
+        yield f"Head-POS entropy in bits over {self.over}, dependency length in words"
 
     def _table(self) -> pd.DataFrame:
         return rounded(self.table, self.digits)
 
     def _notes(self) -> Iterator[str]:
         punctuation = {None: "hpe", True: "yes", False: "no"}[self.punctuation]
+        if self.influence is not None:
+            yield f"Independent units: {self.influence.units.source}."
         yield f"[hpe_over:{self.over}|punctuation:{punctuation}]"
 
     def __repr__(self) -> str:
@@ -494,27 +583,55 @@ def measure_treebanks(
     0      eng      2                1.0
     """
     sources = named(treebanks)
-    rows = {}
+    found: dict[str, Measured] = {}
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("treebanks", total=len(sources), note="")
         for name, source in sources.items():
             bar.update(task, note=name)
-            rows[name] = _measure(name, read_trees(source), over, punctuation)
+            found[name] = _measure(name, read_trees(source), over, punctuation)
             bar.advance(task)
+    table = pd.DataFrame.from_dict({name: one.row for name, one in found.items()}, orient="index")
     return TreebankMeasures(
-        table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"), over=over, punctuation=punctuation
+        table=table.rename_axis("treebank"), over=over, punctuation=punctuation, influence=_influence(found)
     )
 
 
-def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | None) -> dict[str, float]:
+class Measured(NamedTuple):
+    """Measures of a treebank, its units by name with their words, (G,), and the measures without each, (G, K)."""
+
+    row: dict[str, float]
+    kind: str
+    source: str
+    words: Integers
+    without: Floats
+
+
+def _influence(found: Mapping[str, Measured]) -> Influence | None:
+    """Return influences on the measures of all treebanks, each a stratum; of one unit none."""
+    known = {place: one for place, one in enumerate(found.values()) if len(one.words) > 1}
+    if not known:
+        return None
+    without = np.zeros((sum(len(one.words) for one in known.values()), len(found), len(MEASURES)))
+    strata = np.repeat(np.arange(len(known)), [len(one.words) for one in known.values()])
+    for stratum, (place, one) in enumerate(known.items()):
+        whole = np.isfinite(one.without).all(axis=0)
+        without[strata == stratum, place] = np.where(whole, one.without, 0)
+    words = np.concatenate([one.words for one in known.values()])
+    names = pd.Index([f"{stratum} {k}" for stratum, one in enumerate(known.values()) for k in range(len(one.words))])
+    source = counted((one.kind, one.source, len(one.words)) for one in known.values())
+    units = Units("block", names, source, strata)
+    return Influence.of_jackknife(without.reshape(len(without), -1), words / words.sum(), units)
+
+
+def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | None) -> Measured:
     pairs = HeadPairs(over=over)
     content, function = (Distances(heads=heads, punctuation=bool(punctuation)) for heads in get_args(Heads))
-    sentences = words = 0
+    words, opens = array("i"), array("b")
     for tree in trees:  # in one pass, so that a large file is read once and never held
         if punctuation is False:
             tree = tree.without_punctuation()
-        sentences += 1
-        words += len(tree)
+        words.append(len(tree))
+        opens.append(tree.opens)
         pairs.add(tree)
         content.add(tree)
         function.add(tree)
@@ -522,10 +639,10 @@ def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | N
         entropy, of_content, of_function = pairs.entropy(), content.length(), function.length()
     except DataError as error:
         raise DataError(f"Treebank {name!r}: {error}") from error
-    return {
-        "sentences": sentences,
-        "words": words,
-        "words_per_sentence": words / sentences,
+    row = {
+        "sentences": len(words),
+        "words": sum(words),
+        "words_per_sentence": sum(words) / len(words),
         "hpe_mean": entropy.mean,
         "hpe_skew": entropy.skew,
         "dependency_length": of_content.mean,
@@ -533,6 +650,9 @@ def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | N
         "dependency_length_function": of_function.mean,
         "head_final_function": of_function.head_final,
     }
+    blocks = blocks_of(opens)
+    without = np.hstack([each.without(blocks.of) for each in (pairs, content, function)])
+    return Measured(row, blocks.kind, blocks.source, np.bincount(blocks.of, weights=words), without)
 
 
 def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:

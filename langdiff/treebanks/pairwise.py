@@ -16,14 +16,20 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.signature import name_of_seed, short_hash
 from langdiff.base.types import LEAST_EXPONENT, Floats, check_choice, check_kind, generator
 from langdiff.errors import ConfigError, DataError, option
+from langdiff.tables.contrasts import Scale
+from langdiff.tables.effects import Effects
+from langdiff.tables.influences import Covariance
+from langdiff.tables.rule import freedom_of, t_interval
 from langdiff.treebanks.chains import Counts, divergence
 from langdiff.treebanks.profile import TreebankProfile, profile_treebank
 from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, SimilaritySettings, box, shared_names, tables
-from langdiff.treebanks.treebank import Paths, Treebank, read_treebank, refuse_equal_names
+from langdiff.treebanks.treebank import Paths, Treebank, counted, read_treebank, refuse_equal_names
 
 Column = Metric | Literal["mean"]
 COLUMNS: tuple[Column, ...] = (*METRICS, "mean")
 PARTS = (1, 2, 4)  # of whose halves noise is measured: the whole, half and quarter of a treebank
+RESAMPLES = 40  # of the documents or blocks of each treebank, for errors
+DIVERGENCE = Scale(quantity="divergence", unit="divergence", first="highest", centre="mean", ends="log")
 Equalize = Literal["tokens", "sentences"]
 
 
@@ -42,6 +48,12 @@ class TreebankComparison(Result):
         asked for.
     noise_of_parts : DataFrame, index: treebank and part, columns: metrics, ``mean`` and ``words``
         The same of each treebank (part 1), a random half (2) and a quarter (4), from which `words_needed` plans.
+    resampled : mapping from metric to DataFrame, shape (R, N · (N - 1))
+        Divergences of all pairs, named ``"reference → compared"``, in bootstrap samples; empty without noise.
+    freedom : Series, index: pair
+        Degrees of freedom of their errors, by the sizes of the units that were resampled.
+    units : str
+        These units, in words.
     profiles : mapping from name to TreebankProfile
         Counts of the metrics in each whole treebank.
     settings : SimilaritySettings
@@ -57,6 +69,9 @@ class TreebankComparison(Result):
     noise: pd.DataFrame
     noise_std: pd.DataFrame
     noise_of_parts: pd.DataFrame
+    resampled: dict[Column, pd.DataFrame]
+    freedom: pd.Series
+    units: str
     profiles: dict[str, TreebankProfile]
     settings: SimilaritySettings
     equalize: str | None
@@ -65,8 +80,9 @@ class TreebankComparison(Result):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per metric, reference and compared treebank.
 
-        Columns: ``metric``, ``reference``, ``compared``, ``divergence``, ``std`` and ``noise`` (the larger of the
-        two treebanks' own; a smaller divergence cannot be distinguished from 0).
+        Columns: ``metric``, ``reference``, ``compared``, ``divergence``, ``std``, ``noise`` (the larger of the
+        two treebanks' own; a smaller divergence cannot be distinguished from 0), ``std_error``, and ``low`` and
+        ``high``, the ends of the 95 % interval for treebanks of these sizes.
         """
         rows = []
         for metric in COLUMNS:
@@ -76,7 +92,41 @@ class TreebankComparison(Result):
                 for one in frame.index
                 for other in frame.columns
             ]
-        return pd.DataFrame(rows, columns=["metric", "reference", "compared", "divergence", "std", "noise"])
+        found = pd.DataFrame(rows, columns=["metric", "reference", "compared", "divergence", "std", "noise"])
+        error = {(metric, pair): value for metric, own in self.resampled.items() for pair, value in own.std().items()}
+        pair = found["reference"] + " → " + found["compared"]
+        found["std_error"] = [error.get(key, np.nan) for key in zip(found["metric"], pair, strict=True)]
+        freedom = self.freedom.reindex(pair).to_numpy()
+        value, spread = (found[name].to_numpy(dtype=float) for name in ("divergence", "std_error"))
+        found["low"], found["high"] = t_interval(value, spread, freedom, ends=DIVERGENCE.ends)
+        return found
+
+    def effects(self, metric: Column = "mean") -> Effects:
+        """Return divergences of all pairs with their errors, which all functions of effects take.
+
+        Parameters
+        ----------
+        metric : str
+            One of the metrics, or ``"mean"``.
+
+        Raises
+        ------
+        ConfigError
+            If the metric is unknown.
+        DataError
+            If noise, and with it errors, was not asked for.
+        """
+        check_choice("metric", metric, COLUMNS)
+        if metric not in self.resampled:
+            raise DataError("divergences have no errors: compare the treebanks with noise.")
+        frame, freedom = self.resampled[metric], self.freedom.to_numpy()
+        divergence = {" → ".join(pair): value for pair, value in self.divergence[metric].stack().items()}  # type: ignore[arg-type]
+        return Effects(
+            estimate=pd.Series(divergence)[frame.columns],
+            influence=Covariance(np.atleast_2d(np.cov(frame, rowvar=False)), np.minimum.outer(freedom, freedom)),
+            scale=DIVERGENCE,
+            title=f"divergence in {metric}",
+        )
 
     def words_needed(self, difference: float = 0.1, *, metric: Column = "mean") -> pd.DataFrame:
         r"""Plan how many words each treebank needs for a difference to be as large as the noise.
@@ -207,6 +257,11 @@ class TreebankComparison(Result):
         if self.noise["mean"].notna().all():
             caption = "The same between random halves of one treebank; differences below mean nothing"
             found.append(Shown(self.noise.T[list(self.profiles)].round(4), "noise", caption))
+        if self.resampled:
+            caption = f"Standard errors of the mean divergence, by bootstrap of {self.units}"
+            frame, names = self.to_frame().query("metric == 'mean'"), list(self.profiles)
+            error = frame.pivot(index="reference", columns="compared", values="std_error").loc[names, names]
+            found.append(Shown(rounded(error, self.digits), "errors", caption, printing=plain))
         return [*found, Shown(self.sizes().round(4), "sizes", "Sizes", tuple(self._notes()), plain)]
 
     plot = Drawn("plot_divergences")
@@ -247,7 +302,8 @@ def compare_treebanks(
     n_repeats : int
         Number of subsamples of each treebank, and of its divisions into halves.
     noise : bool
-        Whether to compare random halves of each treebank (or of its subsamples) as well.
+        Whether to compare random halves of each treebank (or of its subsamples) as well, and resample its documents
+        (or blocks of sentences) for errors; with `equalize` these are of one subsample, and cautious.
     punctuation : bool
         Whether trees keep words whose relation is ``punct``. It applies to files; a `Treebank` stays as it was read.
     seed : int or numpy.random.Generator
@@ -305,8 +361,9 @@ def compare_treebanks(
     across = np.empty((n_repeats if equalize else 1, len(METRICS), count, count))
     halves = np.full((n_repeats, len(METRICS), count, len(PARTS)), np.nan)
     words = np.full((n_repeats, count, len(PARTS)), np.nan)
+    drawn: list[Floats] = []
     with progress_bar(progress=progress) as bar:
-        task = bar.add_task("treebanks", total=n_repeats, note="")
+        task = bar.add_task("treebanks", total=n_repeats + (RESAMPLES if noise else 0), note="")
         for repeat, children in enumerate(rng.spawn(n_repeats)):
             samples = list(_samples(banks, equalize, children))
             if equalize or repeat == 0:
@@ -317,6 +374,10 @@ def compare_treebanks(
                     if part == 1 or own.sentences > 1:
                         halves[repeat, :, column, place] = between_halves(own, settings, children)
                         words[repeat, column, place] = own.words
+            bar.advance(task)
+        for children in rng.spawn(RESAMPLES) if noise else ():
+            resampled = [bank.resample(children) for bank in banks]
+            drawn.append(between(list(_samples(resampled, equalize, children)), settings))
             bar.advance(task)
     scale = _scale(across, settings)
     parts = [
@@ -336,6 +397,8 @@ def compare_treebanks(
         noise=_table(noise_mean[..., 0], names),
         noise_std=_table(noise_std[..., 0], names),
         noise_of_parts=pd.concat(parts_of, names=["part"]).swaplevel(),
+        **_resampled(_with_mean(np.array(drawn), scale) if noise else np.empty((0, len(COLUMNS), count, count)), banks),
+        units=counted((bank.blocks.kind, bank.blocks.source, len(np.unique(bank.blocks.of))) for bank in banks),
         profiles={bank.name: profile_treebank(bank, settings) for bank in banks},
         settings=settings,
         equalize=equalize,
@@ -434,13 +497,31 @@ def _scale(across: Floats, settings: SimilaritySettings) -> Floats:
 
 def _summarized(values: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """Return mean and standard deviation over repeats, the first axis, with the mean over metrics added."""
-    averaged = values[:, : len(AVERAGED)]
-    mean = (averaged / scale.reshape(-1, *[1] * (averaged.ndim - 2))).mean(axis=1, keepdims=True)
-    values = np.concatenate([values, mean], axis=1)  # the order of COLUMNS
+    values = _with_mean(values, scale)
     if len(values) == 1:
         return values[0], np.full(values.shape[1:], np.nan)
     with np.errstate(invalid="ignore"):  # inf has no standard deviation
         return values.mean(axis=0), values.std(axis=0, ddof=1)
+
+
+def _with_mean(values: Floats, scale: Floats) -> Floats:
+    """Return values of the metrics, the second axis, in the order of `COLUMNS`."""
+    averaged = values[:, : len(AVERAGED)]
+    mean = (averaged / scale.reshape(-1, *[1] * (averaged.ndim - 2))).mean(axis=1, keepdims=True)
+    return np.concatenate([values, mean], axis=1)
+
+
+def _resampled(drawn: Floats, banks: Sequence[Treebank]) -> dict[str, Any]:
+    """Return divergences of pairs in bootstrap samples, (R, columns, N, N), as frames, and their degrees of freedom."""
+    one, other = np.nonzero(~np.eye(len(banks), dtype=bool))
+    own_names = np.array([bank.name for bank in banks], dtype=object)
+    names = pd.Index(own_names[one] + " → " + own_names[other], name="pair")
+    sizes = [np.bincount(bank.blocks.of, weights=bank.lengths) for bank in banks]
+    own = np.array([float(freedom_of(size / size.sum())) for size in sizes])
+    few = np.minimum(own[one], own[other])  # whose inverse corrects the variance of a bootstrap of few units
+    wide = {column: drawn[:, place, one, other] * np.sqrt(1 + 1 / few) for place, column in enumerate(COLUMNS)}
+    frames = {column: pd.DataFrame(values, columns=names) for column, values in wide.items() if len(values)}
+    return {"resampled": frames, "freedom": pd.Series(1 / (1 / few + 1 / (RESAMPLES - 1)), names)}
 
 
 def _square(matrix: Floats, names: list[str]) -> pd.DataFrame:

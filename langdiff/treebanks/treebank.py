@@ -1,10 +1,12 @@
 """A corpus of dependency trees as a few arrays, for statistics over all of it."""
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +18,55 @@ from langdiff.base.signature import short_hash
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS, report
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError, Fault, warn
+from langdiff.tables.units import FEWEST_NAMED
 from langdiff.treebanks.conllu import Repeats, Tree, read_conllu
 
 Codes = npt.NDArray[np.int32]
 Paths = str | Path | Iterable[str | Path]
 FEW_SENTENCES = 50
+MOST_BLOCKS = 50
+
+
+class Blocks(NamedTuple):
+    """Independent units of a treebank: kind, source in words, and the number of that of every sentence, (S,)."""
+
+    kind: str
+    source: str
+    of: Integers
+
+
+def blocks_of(opens: Sequence[int]) -> Blocks:
+    """Return documents as units, of fewer than five sentences, and of more than 50 blocks of neighbours.
+
+    Examples
+    --------
+    >>> blocks_of([True, False] * 5)
+    Blocks(kind='document', source='from # newdoc', of=array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4]))
+    """
+    number = np.unique(np.cumsum(opens), return_inverse=True)[1]
+    found = Blocks("document", "from # newdoc", number)
+    if number.max() + 1 < FEWEST_NAMED:
+        found = Blocks("sentence", "", np.arange(len(number)))
+    sizes = np.bincount(found.of)
+    if len(sizes) <= MOST_BLOCKS:
+        return found
+    middle = np.cumsum(sizes) - (sizes + 1) // 2
+    block = np.unique(middle * MOST_BLOCKS // len(number), return_inverse=True)[1]
+    return Blocks("block", f"of neighbouring {found.kind}s", block[found.of])
+
+
+def counted(units: Iterable[tuple[str, str, int]]) -> str:
+    """Return the units of treebanks, kind, source and number of each, in words.
+
+    Examples
+    --------
+    >>> counted([("document", "from # newdoc", 37), ("block", "of neighbouring sentences", 50)] * 2)
+    '74 documents from # newdoc and 100 blocks of neighbouring sentences'
+    """
+    numbers: Counter[tuple[str, str]] = Counter()
+    for kind, source, number in units:
+        numbers[kind, source] += number
+    return " and ".join(f"{number} {kind}s {source}".rstrip() for (kind, source), number in numbers.items())
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -44,6 +90,8 @@ class Treebank:
     left_out : DataFrame
         What was not used, and what is doubted: one row per sentence that is not a tree, and per kind of doubt. Columns:
         ``edition`` (the name), ``level``, ``what``, ``why``.
+    blocks : Blocks
+        Independent units for errors: documents, or blocks of neighbouring documents or sentences.
     punctuation, strip_subtypes : bool
         Whether words whose relation is ``punct`` are in it, and whether relations lost their subtypes when it
         was read.
@@ -56,6 +104,7 @@ class Treebank:
     deprels: Codes
     upos_names: tuple[str, ...]
     deprel_names: tuple[str, ...]
+    blocks: Blocks
     left_out: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(LEFT_OUT_COLUMNS), dtype=object))
     punctuation: bool = True
     strip_subtypes: bool = False
@@ -88,7 +137,7 @@ class Treebank:
         >>> corpus.parents
         array([ 1, -1,  3, -1], dtype=int32)
         """
-        starts, parents, upos, deprels = array("q", [0]), array("i"), array("i"), array("i")
+        starts, parents, upos, deprels, opens = array("q", [0]), array("i"), array("i"), array("i"), array("b")
         upos_codes: dict[str, int] = {}
         deprel_codes: dict[str, int] = {}
         for tree in trees:
@@ -97,6 +146,7 @@ class Treebank:
             upos.extend(upos_codes.setdefault(label, len(upos_codes)) for label in tree.upos)
             deprels.extend(deprel_codes.setdefault(label, len(deprel_codes)) for label in tree.deprels)
             starts.append(len(parents))
+            opens.append(tree.opens)
         if not parents:
             raise DataError(f"Treebank {name!r} has no usable sentence.")
         return cls(
@@ -107,6 +157,7 @@ class Treebank:
             deprels=np.array(deprels, dtype=np.int32),
             upos_names=tuple(upos_codes),
             deprel_names=tuple(deprel_codes),
+            blocks=blocks_of(opens),
         )
 
     @property
@@ -128,7 +179,13 @@ class Treebank:
             parents=np.where(parents < 0, -1, parents - shift).astype(np.int32),
             upos=self.upos[words],
             deprels=self.deprels[words],
+            blocks=self.blocks._replace(of=self.blocks.of[sentences]),
         )
+
+    def resample(self, rng: np.random.Generator) -> "Treebank":
+        """Return as many of its independent units as there are, drawn with replacement."""
+        places = np.split(np.argsort(self.blocks.of, kind="stable"), np.cumsum(np.bincount(self.blocks.of))[:-1])
+        return self.take(np.concatenate([places[unit] for unit in rng.integers(len(places), size=len(places))]))
 
     def with_names(self, upos_names: Sequence[str], deprel_names: Sequence[str]) -> "Treebank":
         """Return the same treebank with labels numbered by other lists, which must contain all of its labels."""

@@ -21,7 +21,7 @@ def files(tmp_path_factory):
 
 def test_measures(langdiff, files):
     printed = langdiff("treebanks", "measures", *files, "--json").good
-    frame = pd.DataFrame(json.loads(printed.out)).astype({"hpe_skew": float})  # null: all words are as predictable
+    frame = pd.DataFrame(json.loads(printed.out)).set_index("treebank").astype(float).reset_index()  # null is NaN
     pd.testing.assert_frame_equal(frame, ld.measure_treebanks(files).to_frame(), check_dtype=False, rtol=1e-9)
     tsv = langdiff("treebanks", "measures", *files, "--tsv").out
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(tsv), sep="\t"), frame, check_dtype=False)
@@ -54,7 +54,7 @@ def test_compare_under_names_of_ones_own(langdiff, files):
 def test_compare(langdiff, files, tmp_path):
     out = tmp_path / "maps"
     done = langdiff("treebanks", "compare", *files, "--out", out, "--json", "--n-repeats", 2).good
-    frame = pd.DataFrame(json.loads(done.out)).astype({"std": float})
+    frame = pd.DataFrame(json.loads(done.out)).astype({"std": float, "low": float, "high": float})
     assert frame["metric"].unique().tolist() == ["size", "depth", "width", "length", "matrix", "mean"]
     written = pd.read_csv(out / "divergences.tsv", sep="\t")
     pd.testing.assert_frame_equal(written, frame, check_dtype=False, rtol=1e-9)

@@ -24,7 +24,7 @@ from langdiff.plots import (
     plot_translationese,
 )
 from langdiff.plots._axes import POINT_NAME
-from langdiff.plots._places import spread
+from langdiff.plots._rows import spread
 from langdiff.regression.stan.draws import import_arviz
 from langdiff.typology import correlate
 from tests.helpers import refused

@@ -17,7 +17,7 @@ from matplotlib.text import Text
 
 from langdiff.cli.output import save_picture
 from langdiff.errors import LangdiffWarning
-from langdiff.plots import _axes, _names, _places, plot_difficulties, plot_line_follow, plot_two_models
+from langdiff.plots import _axes, _names, _rows, plot_difficulties, plot_line_follow, plot_two_models
 from langdiff.plots._names import breadth, shorten, with_note
 
 ENDONYMS = {
@@ -219,7 +219,7 @@ def points(seed):
     ax = plt.subplots(layout="constrained")[1]
     ax.plot(x, y, "o")
     ax.set(xlim=(-1, 1), ylim=(-1, 1))
-    _places.name_points(ax, x.to_numpy(), y.to_numpy(), NAMES)
+    _rows.name_points(ax, x.to_numpy(), y.to_numpy(), NAMES)
     return ax
 
 
@@ -239,7 +239,7 @@ def test_names_do_not_cover_each_other(draw, seed):
 @pytest.mark.parametrize("draw", [two_models, points, lines])
 def test_without_placement_they_would(monkeypatch, draw):
     monkeypatch.setattr(_axes, "_part_names", lambda ax, names: False)
-    monkeypatch.setattr(_places, "spread", lambda wanted, *_: wanted)
-    monkeypatch.setattr(_places, "SIDES", _places.SIDES[:1])
-    monkeypatch.setattr(_places, "MOST_COVERED", np.inf)
+    monkeypatch.setattr(_rows, "spread", lambda wanted, *_: wanted)
+    monkeypatch.setattr(_rows, "SIDES", _rows.SIDES[:1])
+    monkeypatch.setattr(_rows, "MOST_COVERED", np.inf)
     assert all(covered(draw(seed))[0] > COVERED for seed in range(3))

@@ -97,3 +97,29 @@ def test_means_below_scores_are_refused_and_truths_are_read(tmp_path):
     refused(DataError, "the last row, 'mean', is the mean of the others", ld.read_outcomes, tmp_path / "mean.csv")
     (scores() > 0.5).to_csv(tmp_path / "true.csv", index_label="item")
     assert ld.read_outcomes(tmp_path / "true.csv").successes.equals((scores() > 0.5).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("cell", "error"),
+    [
+        (-9999.0, r"hold a mark for a missing value: \(deu-luther1912, x\) = -9999"),
+        (999.0, "hold a mark for a missing value"),
+        (100.0, ""),
+        ("1,5", r"predictor 'x': 1 of 20 values are no numbers: '1,5' of 'deu-luther1912'"),
+        ("?", "unknown"),
+    ],
+)
+def test_values_of_languages_are_numbers_and_no_marks(cell, error):
+    fit = ld.fit(ld.datasets.testaments(), model="1")
+    x = pd.Series(np.random.default_rng(1).normal(size=20), fit.difficulty.index, name="x")
+    table = pd.DataFrame({"x": x.astype(str) if isinstance(cell, str) else x})
+    table.loc["deu-luther1912", "x"] = cell
+    if error and error != "unknown":
+        refused(DataError, error, ld.typology.correlate, fit, table)
+    elif error:
+        with pytest.warns(LangdiffWarning, match="1 of 20 values are '\\?'"):
+            found = ld.typology.correlate(fit, table).to_frame()
+        assert set(found["n"]) == {19}
+        assert set(found["test"]) == {"pearson", "spearman"}
+    else:
+        ld.typology.correlate(fit, table)

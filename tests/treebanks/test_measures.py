@@ -9,7 +9,9 @@ from hypothesis import given
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.treebanks import dependency_length, head_pos_entropy
-from langdiff.treebanks.conllu import with_function_heads
+from langdiff.treebanks.conllu import Tree, read_conllu, with_function_heads
+from langdiff.treebanks.treebank import blocks_of
+from tests.helpers import refused
 from tests.treebanks.strategies import A, B, corpora, tree, trees
 
 IN_LONDON = tree(
@@ -139,6 +141,54 @@ def test_one_row_a_treebank():
     assert repr(measures) == "TreebankMeasures of 2 treebanks, 18 words"
     assert measures.summary().split("\n")[4].startswith("a ")
     assert measures.summary().endswith("[hpe_over:tokens|punctuation:hpe]")
+
+
+MEASURES = ["hpe_mean", "hpe_skew", "dependency_length", "head_final", "dependency_length_function"]
+
+
+def named_blocks(documents):
+    """Return trees of documents of unequal length, with the places of each."""
+    rng, found = np.random.default_rng(7), []
+    places = np.split(np.arange(120), np.sort(rng.choice(np.arange(1, 120), documents - 1, replace=False)))
+    for place in places:
+        for k in place:
+            heads = [0, *(int(rng.integers(1, i)) for i in range(2, int(rng.integers(4, 9))))]
+            forms, upos = rng.choice(list("abcd"), len(heads)), rng.choice(["NOUN", "VERB", "ADP"], len(heads))
+            order = heads if k % 3 else [h and len(heads) + 1 - h for h in reversed(heads)]
+            rels = ["dep" if h else "root" for h in order]
+            found.append(Tree(tuple(forms), tuple(upos), tuple(order), tuple(rels), opens=bool(k == place[0])))
+    return found, places
+
+
+@pytest.mark.parametrize(("documents", "units"), [(9, "9 documents from # newdoc"), (1, "50 blocks of neighbouring")])
+def test_errors_are_those_of_leaving_each_document_out(documents, units):
+    trees, places = named_blocks(documents)
+    measures = ld.measure_treebanks({"a": trees, "b": A, "one": A[:1]}, progress=False)
+    assert units in measures.summary()
+    if documents == 1:
+        places = [np.flatnonzero(np.arange(120) * 50 // 120 == block) for block in range(50)]
+    left = [[one for k, one in enumerate(trees) if k not in part] for part in places]
+    without = ld.measure_treebanks({str(k): part for k, part in enumerate(left)}, progress=False).table
+    for name in MEASURES:
+        values, count = without[name].to_numpy(), len(places)
+        error = np.sqrt((count - 1) / count * ((values - values.mean()) ** 2).sum())
+        assert measures.effects(name).std_error["a"] == pytest.approx(error)
+        assert np.isnan(measures.to_frame().set_index("treebank").at["one", f"{name}_low"])
+    row = measures.to_frame().iloc[0]
+    assert all(row[f"{name}_low"] < row[name] < row[f"{name}_high"] for name in MEASURES)
+    refused(DataError, "no treebank has an error", ld.measure_treebanks({"one": A[:1]}, progress=False).effects)
+
+
+@pytest.mark.real_data
+def test_errors_are_near_those_of_a_bootstrap_of_the_same_blocks(real_data):
+    trees = list(read_conllu(real_data / "pud" / "en_pud.conllu.gz"))[:400]
+    blocks = blocks_of([one.opens for one in trees]).of
+    rng, drawn = np.random.default_rng(1), []
+    for _ in range(40):
+        own = [trees[k] for unit in rng.integers(50, size=50) for k in np.flatnonzero(blocks == unit)]
+        drawn.append(dependency_length(own).mean)
+    error = ld.measure_treebanks({"en": trees}, progress=False).effects("dependency_length").std_error["en"]
+    assert error == pytest.approx(np.std(drawn, ddof=1), rel=0.35)  # three errors of forty draws
 
 
 @pytest.mark.parametrize("punctuation", [True, False])

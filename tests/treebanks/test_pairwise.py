@@ -201,6 +201,28 @@ def test_noise_is_below_real_differences(unequal):
     assert "times the words of the smallest" in result.summary()
 
 
+def test_errors_are_those_of_resampled_treebanks(unequal):
+    result = ld.compare_treebanks(unequal, n_repeats=1, seed=0)
+    rng, drawn = np.random.default_rng(1), []
+    for _ in range(60):  # 60 and 200 sentences: 50 blocks of one or two, and of four
+        own = []
+        for bank in unequal[:2]:
+            block = np.arange(bank.sentences) * 50 // bank.sentences
+            chosen = rng.integers(50, size=50)
+            own.append(bank.take(np.concatenate([np.flatnonzero(block == unit) for unit in chosen])))
+        drawn.append([m.at["few", "many"] for m in ld.compare_treebanks(own, noise=False).divergence.values()])
+    rows = result.to_frame().query("reference == 'few' and compared == 'many'").set_index("metric")
+    ratio = rows["std_error"].to_numpy() / np.std(drawn, axis=0, ddof=1)
+    assert np.exp(np.abs(np.log(ratio)).mean()) < 1.25  # each by its own 40 and 60 draws
+    assert ((rows["low"] < rows["divergence"]) & (rows["divergence"] < rows["high"])).all()
+    effects = result.effects("length")
+    assert effects.std_error["few → many"] == pytest.approx(rows.at["length", "std_error"])
+    assert result.effects("matrix").contrast("few → other", "few → many").low > 0
+    assert "by bootstrap of 150 blocks of neighbouring sentences" in result.summary()
+    quiet = ld.compare_treebanks(unequal, noise=False)
+    refused(DataError, "divergences have no errors: compare the treebanks with noise", quiet.effects)
+
+
 def test_words_for_a_difference(unequal):
     result = ld.compare_treebanks(unequal, n_repeats=20, seed=0)
     assert result.words_needed(metric="length")["exponent"].between(0.5, 1.2).all()  # bins are few: near 1

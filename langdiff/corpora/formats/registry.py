@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ from langdiff.base.types import AnyFormat, FormatName, OnError, OwnKind, Ranges
 from langdiff.corpora.files import Paths, files_in
 from langdiff.corpora.formats.bible import are_verse_ids
 from langdiff.corpora.formats.format import Format, Reading
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, option
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, en, option
 from langdiff.tables.multitext import Multitext
 
 _HEAD = 2000  # lines of XML and JSON to look at
@@ -102,8 +102,8 @@ def check_format_options(format: str | Format, given: Iterable[str]) -> None:
     found = known_formats()[format] if isinstance(format, str) else format
     for name in given:
         if name not in found.options:
-            *others, last = [known.name for known in FORMATS.values() if name in known.options]
-            have = f"{', '.join(others)} and {last} have" if others else f"{last} has"
+            known = [each.name for each in FORMATS.values() if name in each.options]
+            have = f"{en(known)} {'have' if len(known) > 1 else 'has'}"
             raise ConfigError(f"format {found.name!r} does not have the option {option(name)}; {have}.")
 
 
@@ -259,7 +259,7 @@ def read_multitext(
     else:
         formats = known_formats()
         found = guess_format(path, list(formats.values())) if format == "auto" else formats[format]
-    given = {
+    given: dict[str, Any] = {
         "ranges": ranges,
         "markers": markers,
         "vref": vref,
@@ -276,14 +276,9 @@ def read_multitext(
         nfc=nfc,
         decode_errors=decode_errors,
         on_error=on_error,
-        ranges="missing" if ranges is None else ranges,
-        markers=dict(markers or {}),
-        vref=vref,
-        original_language=original_language,
-        columns=columns,
-        split=split,
         progress=progress,
         trust=trust,
+        **given | {"ranges": "missing" if ranges is None else ranges, "markers": dict(markers or {})},
     )
     return reading.faults.applied(found.catalogue(reading))
 

@@ -20,19 +20,21 @@ from langdiff.regression.kernel.likelihood import mu_at_mean
 
 STEP = 2.0  # of √v I^(−1/3)
 TIE = 1e-10  # of the cost, by which of tied kinks that with the larger u is taken
+SAME = 1e-9  # of x, at which cells are at one kink: their signs are the u of the certificate
 MOST_STEPS = 30
 
 
 class _Chosen:
     """Best sizes of rows at some c: derivatives in c are sums of signs, and what the active cell takes."""
 
-    def __init__(self, x: Floats, weight: Floats, cost: Floats, distance: Floats, outer: Floats) -> None:
+    def __init__(self, x: Floats, weight: Floats, cost: Floats, distance: Floats, outer: Floats, u: Floats) -> None:
         rows = np.arange(len(x))
         self.active = cost.argmin(axis=1)
         h = x[rows, self.active]
         self.mu = mu_at_mean(h)
         v, p = np.logaddexp(0.0, -self.mu), expit(-self.mu)
-        self.signs = np.nan_to_num(np.sign(x - h[:, None]))
+        apart = x - h[:, None]
+        self.signs = np.where(np.abs(apart) < SAME, u, np.nan_to_num(np.sign(apart)))
         self.signs[rows, self.active] = 0.0
         slope, total = 1 + 0.5 * p, self.signs.sum(axis=1)
         self.taken = -self._slope(weight, v, p, total, distance[rows, self.active])
@@ -99,8 +101,8 @@ class _Chosen:
 class _RowCosts:
     """Costs of some rows at all of their kinks, which a step of one difficulty changes a little."""
 
-    def __init__(self, x: Floats, weight: Floats, prefer: Floats, mu: Floats) -> None:
-        self.x, self.weight, self.prefer = x, weight, TIE * prefer
+    def __init__(self, x: Floats, weight: Floats, u: Floats, mu: Floats) -> None:
+        self.x, self.weight, self.u = x, weight, u
         h = mu - 0.5 * np.logaddexp(0.0, -mu)
         self.outer = np.where((h < np.nanmin(x, axis=1)) | (h > np.nanmax(x, axis=1)), mu, np.nan)
         order = np.argsort(x, axis=1)  # missing cells come last
@@ -134,10 +136,10 @@ class _RowCosts:
     def _chosen(self, x: Floats, level: Floats, factor: Floats, distance: Floats, part: slice | Integers) -> _Chosen:
         cost = factor * distance
         cost += level
-        cost -= self.prefer[part]
+        cost -= TIE * np.abs(self.u[part])
         if np.isnan(cost).any():
             cost[np.isnan(cost)] = np.inf
-        return _Chosen(x, self.weight[part], cost, distance, self.outer[part])
+        return _Chosen(x, self.weight[part], cost, distance, self.outer[part], self.u[part])
 
 
 def influences_at_kinks(kinks: Kinks, mu: Floats, c: Floats) -> Floats:
@@ -155,7 +157,7 @@ def influences_at_kinks(kinks: Kinks, mu: Floats, c: Floats) -> Floats:
 def _influences(kinks: Kinks, mu: Floats, c: Floats) -> Floats:
     table, (intents, editions) = kinks.table, kinks.table.residual.shape
     _, _, u = kinks.certificate(mu, c)
-    prefer = np.where(np.isfinite(u), np.abs(u), 0.0)
+    u[~np.isfinite(u)] = 0.0
     step = STEP * float(np.sqrt(np.median(np.logaddexp(0.0, -mu)))) * intents ** (-1 / 3)
     hessian, scores = np.zeros((editions, editions)), np.empty((intents, editions))
     size = max(1, CELLS_OF_WINDOWS // editions)
@@ -164,7 +166,7 @@ def _influences(kinks: Kinks, mu: Floats, c: Floats) -> Floats:
         x = table.less(rows, c)
         if kinks.mask is not None:
             x[~kinks.mask[rows]] = np.nan
-        part = _RowCosts(x, kinks.weight[rows], prefer[rows], mu[rows])
+        part = _RowCosts(x, kinks.weight[rows], u[rows], mu[rows])
         scores[rows] = part.at().scores()
         for j in range(editions):
             hessian[:, j] += (part.moved(j, step) - part.moved(j, -step)) / (2 * step)

@@ -354,7 +354,8 @@ class Kinks:
 
         pin(c)
         t = self.standardized(mu, c)
-        signs[fixed | (np.abs(t) < AT_KINK)] = 0.0
+        signs[fixed] = np.sign(t[fixed])  # of cells whose kinks the others do not let be met
+        signs[np.abs(t) < AT_KINK] = 0.0
         crossed = (t * signs < 0) & (np.abs(t) > AT_KINK)
         signs[crossed] = np.sign(t[crossed])
         for _ in range(MOST_OF_FACE):

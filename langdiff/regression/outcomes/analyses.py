@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.types import Floats, Integers, generator
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.errors import ConfigError, DataError, en, option
 from langdiff.regression.outcomes import OutcomeModel, ScoreModel
 from langdiff.regression.outcomes.design import check_estimates, design_items, rows_of, units_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
@@ -168,8 +168,7 @@ def _check(names: Sequence[str], over: str, n_folds: int, clusters: str | None) 
     offered = [name for name, structure in MODELS.items() if not structure.conditional]
     unknown = [name for name in names if name not in offered]
     if unknown or not names:
-        *most, last = map(repr, offered)
-        raise ConfigError(f"models to cross-validate are {', '.join(most)} and {last}; got {unknown!r}.")
+        raise ConfigError(f"models to cross-validate are {en(map(repr, offered))}; got {unknown!r}.")
     if over not in ("cells", "items", "clusters"):
         raise ConfigError(f"unknown {option('over', over)}; use 'cells', 'items' or 'clusters'.")
     if over == "clusters" and clusters is None:

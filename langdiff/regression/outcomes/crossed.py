@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.special import expit
 
 from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, DataError, listing, option, words
+from langdiff.errors import ConfigError, DataError, en, listing, option, words
 from langdiff.regression.outcomes.chance import chance_of
 from langdiff.regression.outcomes.design import ItemDesign, rows_of
 from langdiff.regression.outcomes.evaluation import row_levels
@@ -34,7 +34,7 @@ from langdiff.regression.outcomes.inference import (
 from langdiff.regression.outcomes.integrals import patterns
 from langdiff.regression.outcomes.likelihoods import ABILITIES, DIFFICULTIES
 from langdiff.tables.contrasts import shares
-from langdiff.tables.crossing import LEVELS, SIGN, en
+from langdiff.tables.crossing import LEVELS, SIGN
 from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs

@@ -6,8 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.signature import full_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing, option, warn
 from langdiff.regression.clustering import independent_units
@@ -42,7 +41,7 @@ from langdiff.regression.outcomes.inference import (
     variance_test,
 )
 from langdiff.regression.outcomes.integrals import Rows
-from langdiff.regression.outcomes.likelihoods import Likelihood, Structure, find_model
+from langdiff.regression.outcomes.likelihoods import ORDINAL, Likelihood, Structure, find_model
 from langdiff.regression.outcomes.prediction import item_difficulties
 from langdiff.regression.outcomes.result import OutcomeFit
 from langdiff.regression.outcomes.scores import ESTIMATORS
@@ -54,6 +53,7 @@ from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
 
 LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
+FEWEST_RATINGS, MOST_RATINGS = 3, 11  # whole values that may be ratings
 LARGE_RATIO = 1.5  # of standard errors to those of the information
 ESTIMATED = ("difficulty", "std_dev")  # columns of items in a result
 
@@ -295,15 +295,7 @@ def _fit_scores(outcomes: Outcomes, options: _Options, refused: dict[str, object
         step=0.0,
         point=Point(level=levels, slope=np.zeros(0), spread=spread, log_loading=np.zeros(levels.shape[1])),
         settings=structure.likelihood.settings,
-        signature=_signature(
-            outcomes,
-            options,
-            ErrorRecord(kind="sandwich"),
-            units,
-            dict.fromkeys(("by", "formula", "interaction")),
-            False,
-            None,
-        ),
+        signature=_signature(outcomes, options, ErrorRecord(kind="sandwich"), units, {}),
         columns=outcomes.columns,
         outcomes=outcomes,
     )
@@ -324,6 +316,8 @@ def _check_options(
         raise ConfigError(f"outcomes must be an Outcomes table, not {type(outcomes).__name__}; see read_outcomes.")
     several = bool(np.nanmax(outcomes.trials.to_numpy(dtype=float), initial=1) > 1)
     name, structure = find_model(model, several=several, scores=outcomes.scores is not None)
+    if model == "auto" and outcomes.scores is not None:
+        _warn_of_ratings(outcomes.values)
     if errors not in get_args(OutcomeErrors):
         raise ConfigError(f"unknown errors {errors!r}; use one of {', '.join(get_args(OutcomeErrors))}.")
     if structure.conditional and not structure.likelihood.of_scores and (by is not None or formula is not None):
@@ -345,6 +339,17 @@ def _check_options(
         generator(seed, "samples of clusters")
         check_resamples("n_resamples", n_resamples)
     return _Options(name, structure, errors, clusters, source, n_resamples, seed)
+
+
+def _warn_of_ratings(scores: pd.DataFrame) -> None:
+    """Say that scores look like ratings, which have a model of their own."""
+    values = np.unique(scores.to_numpy(dtype=float))
+    values = values[~np.isnan(values)]
+    if FEWEST_RATINGS <= len(values) <= MOST_RATINGS and (values % 1 == 0).all():
+        warn(
+            f"Scores are whole values from {values[0]:g} to {values[-1]:g}. If they are ratings, whose steps need not "
+            f"be equal, use {option('model', ORDINAL)}; here they are taken as numbers."
+        )
 
 
 def _check_found(found: Estimate, structure: Structure) -> None:
@@ -467,10 +472,11 @@ def _signature(
     record: ErrorRecord,
     units: ItemUnits,
     used: dict[str, Any],
-    allow_unlinked: bool,
-    chance: Floats | None,
+    allow_unlinked: bool = False,
+    chance: Floats | None = None,
 ) -> str:
-    grouping = used["interaction"] or used["by"]
+    by, formula, interaction = (used.get(name) for name in ("by", "formula", "interaction"))
+    grouping = interaction or by
     constant = options.structure.likelihood.constant
     named = options.clusters if isinstance(options.clusters, str) else None
     attributes = [name for name in (grouping, named, constant) if name is not None]
@@ -479,9 +485,9 @@ def _signature(
     errors = kind if units.name == "item" else f"{kind}({units.name})"
     parts: dict[str, object] = {
         "model": f"{options.model}{str(options.structure.likelihood).removeprefix(options.structure.likelihood.name)}",
-        "by": used["by"],
-        "formula": None if used["formula"] is None else f"#{short_hash(used['formula'], outcomes.items)}",
-        "interaction": used["interaction"],
+        "by": by,
+        "formula": None if formula is None else f"#{short_hash(formula, outcomes.items)}",
+        "interaction": interaction,
         "chance": None if chance is None else short_hash(pd.DataFrame(chance)),
         "additive": bool(options.structure.additive) or None,
         "errors": errors,
@@ -489,6 +495,5 @@ def _signature(
         "seed": record.seed or None,
         "unlinked": allow_unlinked,
         "outcomes": short_hash(outcomes.values, outcomes.trials, outcomes.items[attributes], *found),
-        "version": __version__,
     }
-    return join_signature(parts)
+    return full_signature(parts)

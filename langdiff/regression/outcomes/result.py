@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff.base.grids import MISSING, Shown
 from langdiff.base.result import Result, drawing
-from langdiff.errors import ConfigError, DataError
+from langdiff.errors import ConfigError, DataError, en
 from langdiff.regression.formulas import checked_formula
 from langdiff.regression.outcomes import prediction
 from langdiff.regression.outcomes.columns import words_of_chance
@@ -31,7 +31,7 @@ from langdiff.regression.outcomes.inference import (
 )
 from langdiff.regression.outcomes.likelihoods import DIFFICULTIES, Structure, saved_model
 from langdiff.tables.contrasts import Scale
-from langdiff.tables.crossing import LEVELS, SIGN, en, grid_of_board, table_of
+from langdiff.tables.crossing import LEVELS, SIGN, grid_of_board, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes

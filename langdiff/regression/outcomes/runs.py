@@ -1,7 +1,7 @@
 """Two runs of one system over the same items, compared item by item and language by language."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,14 +11,16 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import bdtr
 
+from langdiff.base.grids import Cell, Column, Grid, Line, Shown, signed
 from langdiff.base.result import Result
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffError, LangdiffWarning, listing, option, warn
-from langdiff.regression.clustering import independent_units
+from langdiff.regression.outcomes.design import units_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
 from langdiff.tables.contrasts import Scale
+from langdiff.tables.crossing import digits_of
 from langdiff.tables.effects import Effects
-from langdiff.tables.influences import Influence, Units, sums
+from langdiff.tables.influences import Influence, sums
 from langdiff.tables.logs.result import Logs
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import LEVEL, t_interval, t_p
@@ -26,6 +28,7 @@ from langdiff.tables.simultaneous import make_family
 
 Run = Outcomes | Logs | str | Path | Sequence[str | Path]
 ALL = "all"  # row of the mean over languages
+UNLIKE = 20.0  # times the largest score of one run is that of the other, from which on scales are doubted
 ENOUGH = 0.95  # share of the items of each run that are in both, without a warning
 
 
@@ -66,47 +69,57 @@ class RunComparison(Result):
         """
         return self.frame.copy()
 
-    def _table(self) -> pd.DataFrame:
-        frame, shown = self.frame, pd.DataFrame({"language": self.frame["language"]})
-        if frame["system"].nunique() > 1:
-            shown.insert(0, "system", frame["system"])
-        shown["items"] = frame["items"].map("{:,}".format)
-        for name in ("old", "new"):
-            shown[name] = frame[name].map("{:.3f}".format)
-        gain, told = self._gain, self._told
-        shown[gain] = [f"{told(a)} ± {told(b)[1:]}" for a, b in zip(frame[gain], frame["std_error"], strict=True)]
-        shown["interval"] = [f"{told(a)} to {told(b)}" for a, b in zip(frame["low"], frame["high"], strict=True)]
-        for name in ("p", "p_adjusted"):
-            shown[name.removeprefix("p_")] = frame[name].map(lambda p: "" if np.isnan(p) else f"{p:.2g}")
-        shown["+/-"] = [f"{a}/{b}" for a, b in zip(frame["gained"], frame["lost"], strict=True)]
-        return shown.set_index(str(shown.columns[0]))
+    def tables(self) -> list[Shown]:
+        """Return the gains by language, of each system."""
+        gain, told, lines = self._gain, self._told, []
+        digits = 3 if gain == "points" else self._digits
+        for system, rows in self.frame.groupby("system", sort=False):
+            lines += [Line("group", str(system))] if self.frame["system"].nunique() > 1 else []
+            for _, row in rows.iterrows():
+                texts = [f"{row['items']:,}", *(f"{row[run]:.{digits}f}" for run in ("old", "new"))]
+                after = [f"{told(row['low'])} to {told(row['high'])}"]
+                after += ["" if np.isnan(row[p]) else f"{row[p]:.2g}" for p in ("p", "p_adjusted")]
+                after.append(f"{row['gained']}/{row['lost']}")
+                change = Cell(told(row[gain]), told(row["std_error"])[1:])
+                lines.append(Line("row", str(row["language"]), (*map(Cell, texts), change, *map(Cell, after))))
+        heads = ["items", "old", "new", gain, "interval", "p", "adjusted", "+/-"]
+        columns = [Column("", head, apart=head in heads[5:]) for head in heads]
+        caption = "Gains of the new run ± standard error; p adjusted for all languages; items gained and lost"
+        units = dict.fromkeys(effects.words for effects in self.effects.values())
+        return [Shown(Grid(columns, lines, "language"), "gains", caption, (*units, *self.notes))]
 
     @property
     def _gain(self) -> str:
         return "points" if "points" in self.frame else "difference"
 
+    @property
+    def _digits(self) -> int:
+        return digits_of(self.frame["std_error"], "points" if self._gain == "points" else "score")
+
     def _told(self, value: float) -> str:
-        """Return a gain with its sign; of scores with the digits that the least error needs."""
-        error = self.frame["std_error"].replace(0.0, np.nan).min()
-        digits = 1 if self._gain == "points" or np.isnan(error) else int(np.clip(1 - np.floor(np.log10(error)), 1, 6))
-        return f"{value:+.{digits}f}"
+        """Return a gain with its sign."""
+        return signed(value, self._digits)
 
-    def _notes(self) -> "list[str]":
-        units = dict.fromkeys(effects.words for effects in self.effects.values())
-        return [*units, *self.notes]
+    def _lines(self) -> Iterator[str]:
+        several = self.frame["system"].nunique() > 1
+        for system, rows in self.frame.groupby("system", sort=False):
+            yield self._sentence(rows.iloc[0], f"{system}: new" if several else "New")
 
-    def __repr__(self) -> str:
-        """Return the gain, the mean over languages, in a line."""
-        row = self.frame.iloc[0]
+    def _sentence(self, row: pd.Series, new: str) -> str:
+        """Return the gain of a system, the mean over languages, in a line."""
         where = "the mean over languages" if row["language"] == ALL else row["language"]
         what = "items by language" if row["language"] == ALL else "items"
         cells = row["gained"] + row["lost"] + row["ties"]
         told, unit = self._told, " points" if self._gain == "points" else ""
         return (
-            f"New less old in {where}: {told(row[self._gain])} ± {told(row['std_error'])[1:]}{unit} "
+            f"{new} less old in {where}: {told(row[self._gain])} ± {told(row['std_error'])[1:]}{unit} "
             f"({told(row['low'])} to {told(row['high'])}), {row['gained']:,} {what} gained, {row['lost']:,} lost of "
             f"{cells:,}"
         )
+
+    def __repr__(self) -> str:
+        """Return the gain of the first system in a line."""
+        return next(iter(self._lines()))
 
 
 def compare_runs(
@@ -149,7 +162,7 @@ def compare_runs(
     Warns
     -----
     LangdiffWarning
-        If the runs share fewer than 95 % of their items, or their settings differ.
+        If the runs share fewer than 95 % of their items, or their settings or the scales of their scores differ.
 
     References
     ----------
@@ -172,6 +185,8 @@ def compare_runs(
     _check_same(*notes)
     if (runs[0].scores is None) != (runs[1].scores is None):
         raise DataError("one run has scores and the other right answers: read both by one metric.")
+    if runs[0].scores is not None:
+        _warn_of_scales(*(np.nanmax(np.abs(run.rates.to_numpy(dtype=float)), axis=None) for run in runs))
     one, two = (_by_system(run) for run in runs)
     pairs = {name: (name, name) for name in one if name in two}
     if len(one) == len(two) == 1:
@@ -229,6 +244,15 @@ def _check_same(old: pd.DataFrame | None, new: pd.DataFrame | None) -> None:
             warn(f"The runs differ in {what}: {listing(sorted(values[0]))}; {listing(sorted(values[1]))}.")
 
 
+def _warn_of_scales(old: float, new: float) -> None:
+    """Warn if the largest scores of both runs are so unlike that their scales may be 0 to 1 and 0 to 100."""
+    if max(old, new) > UNLIKE * min(old, new) > 0:
+        warn(
+            f"Scores of the old run go up to {old:.4g}, of the new run up to {new:.4g}: are both on one scale? 0 to 1 "
+            "and 0 to 100 are two."
+        )
+
+
 def _by_system(run: Outcomes) -> dict[str, dict[str, str]]:
     """Return the columns of each system by language; of a table without languages under ``"the items"``."""
     if run.columns is None:
@@ -267,7 +291,7 @@ def _compared(
     if gone:
         raise DataError(f"the runs share no items in {listing(gone)}: leave it out, or pair items by {option('item')}.")
     gain = np.where(both, rates[1] - rates[0], 0.0)
-    units, code = _units(runs[0], items, clusters)
+    units, code, _ = units_of(runs[0].items.loc[items], clusters)
     over, under = (sums(x, code, len(units.names)) for x in (gain, both.astype(float)))
     scored = any(run.scores is not None for run in runs)
     effects = Effects(
@@ -296,14 +320,6 @@ def _compared(
     if len(languages) > 1:
         frame = pd.concat([row, frame], ignore_index=True)
     return frame, effects, remarks
-
-
-def _units(run: Outcomes, items: pd.Index, clusters: str | pd.Series | None) -> tuple[Units, Integers]:
-    """Return the independent units of the items that both runs have, and the code of each item."""
-    found = independent_units(items, run.items.loc[items], clusters)
-    if isinstance(found.labels, pd.Series):
-        return Units.of(found.name, found.labels.tolist(), found.source)
-    return Units.of("item", items)
 
 
 def _interval(effects: Effects, level: float) -> dict[str, Floats]:
@@ -340,11 +356,7 @@ def _rows(effects: Effects, rates: Sequence[Floats], both: Booleans, level: floa
 def _mean(effects: Effects, frame: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return the row of the mean over languages."""
     w = np.full(len(effects.estimate), 1 / len(effects.estimate))
-    mean = Effects(
-        estimate=pd.Series(w @ effects.estimate.to_numpy(), pd.Index([ALL]), name="gain"),
-        influence=effects.influence.map(w[None, :]),  # type: ignore[union-attr]  # made of units above
-        scale=effects.scale,
-    )
+    mean = effects.linear(w[None], pd.Index([ALL]), effects.scale)
     sides = {side: w @ frame[side].to_numpy() for side in ("old", "new")}
     row = pd.DataFrame({"language": [ALL], **sides, **_interval(mean, level)})
     return row.assign(**{name: int(frame[name].sum()) for name in ("gained", "lost", "ties")})

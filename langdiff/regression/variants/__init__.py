@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from langdiff.base.plugins import with_plugins
-from langdiff.errors import ConfigError, listing, option, words
+from langdiff.errors import ConfigError, en, listing, option, words
 
 if TYPE_CHECKING:
     from langdiff.regression.variants.variant import Variant
@@ -153,5 +153,4 @@ def names_with(offer: str) -> str:
     >>> names_with("has_information")
     "'1' and '2'"
     """
-    *others, last = [repr(variant.name) for variant in classes() if getattr(variant, offer)]
-    return f"{', '.join(others)} and {last}"
+    return en(repr(variant.name) for variant in classes() if getattr(variant, offer))

@@ -1,4 +1,4 @@
-"""Files of logs: what paths, folders, globs and archives stand for, and the languages that names and codes tell."""
+"""Files of logs: their kinds, what paths, folders, globs and archives stand for, and languages told by names."""
 
 import glob
 import re
@@ -13,8 +13,34 @@ from langdiff.base.archives import COMPRESSED, is_archive, members_of
 from langdiff.base.iso639 import iso639_3, with_english_names
 from langdiff.base.toml import read_packaged
 from langdiff.errors import DataError, listing, option, warn
-from langdiff.tables.logs.kind import Kind, Source
-from langdiff.tables.logs.registry import kind_of, unknown
+from langdiff.tables.logs import flat, inspect, lm_eval, openai
+from langdiff.tables.logs.kind import HEAD, Kind, Source
+
+KINDS: tuple[Kind, ...] = (  # the first that a file's beginning tells is taken
+    lm_eval.KIND,
+    openai.VLLM,
+    openai.KIND,
+    openai.LLAMA,
+    inspect.KIND,
+    flat.NESTED,
+    flat.OUTCOMES,
+    flat.MINICONS,
+    flat.FLAT,
+    flat.NUMBERS,
+)
+
+
+def kind_of(source: Source) -> Kind | None:
+    """Return the kind of a file, told by its beginning; None if it is of no kind."""
+    return next((kind for kind in KINDS if kind.tells(source)), None)
+
+
+def unknown(source: Source) -> DataError:
+    """Return the error for a file that is of no kind, with its beginning and the kinds that there are."""
+    begins = f"columns {', '.join(source.header)}" if source.is_table else source.head
+    kinds = "; ".join(f"{kind.name} ({kind.told})" for kind in KINDS)
+    return DataError(f"{source}: not a log of a known kind; it begins with {begins[:HEAD]!r}. Kinds: {kinds}.")
+
 
 ENDINGS = (".jsonl", ".json", ".eval", ".csv", ".tsv", ".parquet")  # files of a folder that may be logs
 BESIDE = re.compile(r"results_.*\.json|.*\.(provenance|logs)\.json")  # what lies beside logs, and is read with them

@@ -37,7 +37,7 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
         found += [(source, kind, str(language)) for source, kind in sources_of([path])]
     if not isinstance(paths, Mapping):
         found = [(source, kind, None) for source, kind in sources_of(paths)]
-    from langdiff.tables.logs.registry import kind_of, unknown
+    from langdiff.tables.logs.files import kind_of, unknown
 
     for table in tables:
         source = Source(Path("the table"), table)

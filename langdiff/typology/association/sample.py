@@ -13,6 +13,7 @@ from langdiff.base.cells import exact_numbers
 from langdiff.base.signature import short_hash
 from langdiff.base.suspicion import Doubts, known_values, report
 from langdiff.errors import ConfigError, DataError, listing, option, words
+from langdiff.tables.doubtful_cells import refuse_far_marks
 from langdiff.tables.effect_sources import Sources, effects_by_source
 from langdiff.tables.effects import Effects
 from langdiff.typology.association.correlation import MIN_LANGUAGES
@@ -216,17 +217,38 @@ def _clean(name: str, column: pd.Series, doubts: Doubts) -> pd.Series:
     if np.iscomplexobj(column):
         exact_numbers(column.rename(name))  # refuses them
     if not is_numeric_dtype(column):
-        column = known_values(doubts, name, column)
+        known = known_values(doubts, name, column)
+        column = _measured(name, known, mixed=known is not column)
     column = column.infer_objects()  # numbers among which None stands for a missing one
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         column = column.astype(float)
         infinite = column.index[np.isinf(column)]
         if len(infinite):
             raise DataError(f"predictor {name!r}: {len(infinite)} value(s) are infinite: {listing(infinite)}.")
+        refuse_far_marks(name, column)
         return column
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column
     return column.where(column.isna(), column.astype(str)).astype("category")
+
+
+def _measured(name: str, column: pd.Series, *, mixed: bool) -> pd.Series:
+    """Return text as numbers with decimals if other cells were unknown (`mixed`); refuse few others among numbers."""
+    cells = column.dropna()
+    if isinstance(column.dtype, pd.CategoricalDtype) or not cells.map(lambda cell: isinstance(cell, str)).all():
+        return column
+    numbers = pd.to_numeric(cells, errors="coerce")
+    if not (numbers % 1 != 0)[numbers.notna()].any():
+        return column
+    others = cells[numbers.isna()]
+    if len(others) > len(cells) / 2:
+        return column
+    if len(others):
+        raise DataError(
+            f"predictor {name!r}: {len(others)} of {len(cells)} values are no numbers: {listing(others.unique())} of "
+            f"{listing(others.index)}. Write decimals with a point, and leave unknown values empty."
+        )
+    return numbers.reindex(column.index) if mixed else column
 
 
 def _languages(editions: pd.Index, info: pd.DataFrame | None) -> tuple[pd.Series, pd.Series | None]:

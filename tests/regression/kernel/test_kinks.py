@@ -9,6 +9,7 @@ from scipy.stats import laplace
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning
 from langdiff.regression import Laplace, Optimizer
+from langdiff.regression.kernel import kinks as kinks_module
 from langdiff.regression.kernel.cells import CellLikelihood
 from langdiff.regression.kernel.kink_errors import _RowCosts, influences_at_kinks
 from langdiff.regression.kernel.kinks import CERTIFIED, Kinks
@@ -60,6 +61,8 @@ def test_ntrex_and_its_errors():
     assert_allclose(found.difficulty, NTREX, atol=6e-7)
     assert_allclose(found.std_error.reindex(found.difficulty.index), ERRORS, rtol=0.02)  # ties move them by 1 %
     assert found.degrees_of_freedom == 334
+    again = ld.fit(table.bits.iloc[::-1], model="2L", clusters=None)  # ties hang on no order of rows
+    assert_allclose(again.std_error.reindex(found.std_error.index), found.std_error, rtol=1e-4)
     assert found.influence is not None
     rounded = ld.fit(table, model="2L-rounded", clusters=None)
     assert rounded.model == Laplace(rounding=0.3).name == "2L-rounded"
@@ -131,12 +134,35 @@ def test_scores_are_slopes_of_the_best_costs_of_rows(missing):
     assert_allclose(influence.sum(axis=1), 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", [20073, 20089])
+def test_a_cell_whose_kink_the_others_forbid_keeps_its_sign(seed):
+    """Of 27 books: four rows have two cells at their kinks, and a cell 1e-5 beside its own would be one too many."""
+    rng = np.random.default_rng(seed)
+    chapters = [28, 16, 24, 21, 28, 16, 16, 13, 6, 6, 4, 4, 5, 3, 6, 4, 3, 1, 13, 5, 5, 3, 5, 1, 1, 1, 22]
+    book = np.repeat(np.arange(27), np.maximum(3, np.round(540 * np.divide(chapters, 260))).astype(int))
+    n, d = np.exp(rng.normal(np.log(120), 0.6, len(book))), rng.normal(0, 0.05, 5)
+    v = np.log1p(4.33 / n)[:, None]
+    noise = np.sqrt(0.1) * rng.normal(size=(27, 5))[book] + np.sqrt(0.9) * rng.laplace(size=(len(book), 5)) / np.sqrt(2)
+    _, found = search(np.exp(np.log(n)[:, None] + normalized(d) - 0.5 * v + np.sqrt(v) * noise))
+    assert found.rest <= CERTIFIED
+
+
 def test_the_published_route_stops_short():
     with pytest.warns(ConvergenceWarning, match=r"L-BFGS stops at a kink, 0\.\d+ nats below the maximum"):
         found = ld.fit(ld.datasets.ntrex10()[1], model="2L", clusters=None, optimizer=Optimizer("lbfgs"))
     assert not found.converged
     assert 2556.5 < found.log_likelihood < 2557.3
     assert_allclose(found.difficulty, NTREX, atol=3e-4)
+
+
+@pytest.mark.parametrize("correction", ["CR2", "CR3"])
+def test_what_kinks_do_not_have_is_said(monkeypatch, correction):
+    table = ld.simulate(60, 3, model="2L", seed=1).surprisals
+    with pytest.raises(ConfigError, match=f"'{correction}' is not for model '2L'.*use correction='CR1'"):
+        ld.fit(table, model="2L", errors=ld.Sandwich(correction))
+    monkeypatch.setattr(kinks_module, "CERTIFIED", -1.0)
+    with pytest.warns(ConvergenceWarning, match=r"stopped at a kink; rest \d"):
+        assert not ld.fit(table, model="2L", clusters=None).converged
 
 
 def test_few_clusters_are_left_out_one_by_one_and_many_are_summed():

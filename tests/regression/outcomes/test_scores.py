@@ -117,11 +117,13 @@ def test_the_likelihood_of_ratings_and_its_derivatives():
         return np.prod(expit(ends[row] - eta) - expit(ends[np.array(row) - 1] - eta)) * np.exp(-(v**2) / 2)
 
     exact = sum(np.log(quad(density, -9, 9, (row,))[0] / np.sqrt(2 * np.pi)) for row in RATINGS)
-    assert found.value == pytest.approx(-48.926156036, abs=1e-8)
-    assert found.value == pytest.approx(exact, abs=1e-6)
+    assert found.log_likelihood == pytest.approx(-48.926156036, abs=1e-8)
+    assert found.log_likelihood == pytest.approx(exact, abs=1e-6)
     step = 1e-5 * np.eye(6)
     ends = [(model.at(point + each), model.at(point - each)) for each in step]
-    assert found.scores.sum(axis=0) == pytest.approx([(a.value - b.value) / 2e-5 for a, b in ends], abs=1e-5)
+    assert found.scores.sum(axis=0) == pytest.approx(
+        [(a.log_likelihood - b.log_likelihood) / 2e-5 for a, b in ends], abs=1e-5
+    )
     slopes = np.array([(a.scores - b.scores).sum(axis=0) / 2e-5 for a, b in ends])
     assert found.hessian == pytest.approx(slopes, abs=1e-5)
 
@@ -229,11 +231,26 @@ def test_runs_of_scores_and_of_right_answers_are_not_compared():
         ld.compare_runs(CROSSED, right)
 
 
-def test_scores_at_an_end_are_doubted():
-    rng = np.random.default_rng(1)
-    cells = np.column_stack([np.where(np.arange(100) < 98, 0.0, 0.5), rng.random(100)])
-    with pytest.warns(LangdiffWarning, match=r"more than 95 % of scores at 0 or at 1: 'a'"):
-        ld.fit_outcomes(table(cells, "a b"))
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda rng: ld.fit_outcomes(table(np.column_stack([np.arange(100) // 98 / 2, rng.random(100)]), "a b")),
+         r"more than 95 % of scores at 0 or at 1: 'a'"),
+        (lambda rng: ld.compare_runs(CROSSED, table(100 * CROSSED.scores.to_numpy(), "de@a de@b fi@a fi@b")),
+         r"go up to 1, of the new run up to 100: are both on one scale\?"),
+        (lambda rng: ld.fit_outcomes(table(rng.integers(1, 6, (40, 3)), "a b c")),
+         "whole values from 1 to 5. If they are ratings, .*'ordinal'"),
+    ],
+)  # fmt: skip
+def test_scores_that_are_doubted(use, message):
+    with pytest.warns(LangdiffWarning, match=message):
+        use(np.random.default_rng(1))
+
+
+def test_small_scores_have_digits():
+    fit = ld.fit_outcomes(table(1e-6 * CROSSED.scores.to_numpy(), "de@a de@b fi@a fi@b"))
+    assert "+0.000000041 ±0.000000011" in fit.summary()
+    assert "(+0.00000004" in fit.summary()
 
 
 @pytest.mark.parametrize("form", ["long", "wide", "metric"])

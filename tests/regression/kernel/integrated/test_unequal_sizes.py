@@ -88,14 +88,34 @@ def test_derivatives_are_differences(normal):
     assert_allclose(whole_information(likelihood, x), rows.information, rtol=1e-9, atol=1e-9)
 
 
+def spread(m, cells=4):
+    """Rows of sizes e^m with some cells at random places."""
+    rng = np.random.default_rng(1)
+    v = np.log1p(np.exp(LOG_KAPPA - m[:, None]))
+    z = m[:, None] + LEVELS - v / 2 + np.sqrt(v) * rng.standard_normal(v.shape)
+    z[rng.permuted(np.tile(np.arange(4), (len(m), 1)), axis=1) >= cells] = np.nan
+    return z
+
+
+UNUSUAL = {
+    "usual": lambda: table(40),
+    ".03 bits": lambda: table(40) - 8,
+    "100,000 bits": lambda: table(40) + 7,
+    "two cells": lambda: spread(np.linspace(3, 6, 60), cells=2),
+    ".01 to 10,000 bits": lambda: spread(np.linspace(np.log(0.01), np.log(1e4), 60)),
+    "both": lambda: spread(np.linspace(np.log(0.01), np.log(1e4), 60), cells=2),
+    "two modes": lambda: np.vstack([table(40), [[1.0, 9, 1, 9], [12, 2, 12, 2]]]),
+}
+
+
 @pytest.mark.parametrize("normal", [False, True])
-@pytest.mark.parametrize("shift", [0.0, -8.0, 7.0])  # texts of .03 to 100,000 bits
-def test_tables_are_the_functions_of_the_cells(normal, shift):
-    """Values and gradients by sums over cells and nodes, as the module gives the model."""
-    z = table(40) + shift
-    likelihood, x = tables_of(z, normal=normal, nodes=15), columns(normal)
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_tables_are_the_functions_of_the_cells(monkeypatch, normal, kind):
+    """Values by sums over cells and nodes, as the module gives the model; bins of many terms are halved."""
+    z, x = UNUSUAL[kind](), columns(normal)
+    likelihood, middle = tables_of(z, normal=normal, nodes=15), float(np.nanmean(z))
     if normal:
-        x[4] -= shift
+        x[4] = -middle
     found = likelihood.rows(x)
     v_of = lambda m, k: np.log1p(np.exp(k - m))  # noqa: E731
     for i, row in enumerate(z):
@@ -106,8 +126,14 @@ def test_tables_are_the_functions_of_the_cells(normal, shift):
                 v = v_of(nodes, k)
                 terms = terms + norm.logpdf(value, nodes + level - v / 2, np.sqrt(v))
         if normal:
-            terms = terms + norm.logpdf(nodes, MEAN + shift, TAU)
+            terms = terms + norm.logpdf(nodes, middle, TAU)
         assert found.values[i] == pytest.approx(np.logaddexp.reduce(terms), abs=TABLES)
+    terms = {len(part.rows): size_tables._order(part.middle, part.half, LOG_KAPPA) for part in likelihood._bins}
+    assert max((most for rows, most in terms.items() if rows > 1), default=0) <= size_tables.MOST_TERMS
+    monkeypatch.setattr(size_tables, "MOST_TERMS", size_tables.LARGEST_ORDER)
+    whole = tables_of(z, normal=normal, nodes=15)
+    whole.rows(x)
+    assert (kind == "both" and not normal) == (len(whole._bins) < len(likelihood._bins))
 
 
 def test_rows_of_bins_that_no_longer_fit_are_sorted_anew():
