@@ -35,6 +35,28 @@ _ERRORS = (
     "ODKAZ! NÁZEV? ČÍSLO! DEĞER! BAŞV! AD? SAYI! SAYI/0! ÉRTÉK! HIV! NÉV? SZÁM! HIÁNYZIK"
 )
 _FORMULA = re.compile(rf"\A\s*#(?:{'|'.join(map(re.escape, _ERRORS.split()))})\s*\Z")
+# what programs write for a missing value, as a whole text
+_PLACEHOLDERS = frozenset(
+    name.encode()
+    for name in [
+        "nan",
+        "NaN",
+        "None",
+        "none",
+        "NULL",
+        "null",
+        "NA",
+        "<NA>",
+        "N/A",
+        "n/a",
+        "NaT",
+        "undefined",
+        "-9999",
+        "-999",
+        "9999",
+    ]
+)
+_LONGEST = max(map(len, _PLACEHOLDERS))
 _TAG = rb"</?[A-Za-z][A-Za-z0-9:_-]{0,20}(?: [^<>\n]{0,200})?/?>|<!--|<[?!][A-Za-z]"
 _KINDS: tuple[tuple[str, bytes, re.Pattern[bytes], re.Pattern[str] | None], ...] = (
     ("escaped", b"&", re.compile(rb"&(?:apos|quot|amp|lt|gt|nbsp|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});"), None),
@@ -149,6 +171,9 @@ def find_doubtful(raw: bytes, starts: Integers, ends: Integers) -> Iterator[Doub
                     begin = max(found.start() - SHOWN // 2, 0)
                     yield Doubtful(place, kind, text[begin : begin + SHOWN].strip(), kind == "formula")
     yield from _invisible(raw, starts, ends)
+    for place in np.flatnonzero(ends - starts <= _LONGEST).tolist():
+        if (text := raw[starts[place] : ends[place]].strip()) in _PLACEHOLDERS:
+            yield Doubtful(place, "placeholder", text.decode(), is_missing=True)
     if not raw.isascii() and _is_recoded(raw):
         for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
             if not (part := raw[start:end]).isascii() and (example := recoded(part.decode())):
