@@ -36,10 +36,7 @@ _ERRORS = (
 )
 _FORMULA = re.compile(rf"\A\s*#(?:{'|'.join(map(re.escape, _ERRORS.split()))})\s*\Z")
 # what programs write for a missing value, as a whole text
-_PLACEHOLDERS = frozenset(
-    (b"nan", b"NaN", b"NaT", b"None", b"none", b"NULL", b"null", b"NA", b"<NA>", b"N/A", b"n/a", b"undefined")
-    + (b"-999", b"-9999", b"9999")
-)
+_PLACEHOLDERS = frozenset(b"nan NaN NaT None none NULL null NA <NA> N/A n/a undefined -999 -9999 9999".split())
 _LONGEST = max(map(len, _PLACEHOLDERS))
 _TAG = rb"</?[A-Za-z][A-Za-z0-9:_-]{0,20}(?: [^<>\n]{0,200})?/?>|<!--|<[?!][A-Za-z]"
 _KINDS: tuple[tuple[str, bytes, re.Pattern[bytes], re.Pattern[str] | None], ...] = (
