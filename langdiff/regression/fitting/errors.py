@@ -235,12 +235,12 @@ class Sandwich(Errors):
         of_all = [part for part in map(fitting.joint, codes) if part is not None]
         joint = _of_clusters(sample, of_all, correction) if of_all else None
         of_units = sample.of_units(covariance)
-        of_rows = None if influence is None else _normalized(sample, influence, out=influence)
-        of_raw = None if raw is None else _normalized(sample, raw)
+        of_rows = None if influence is None else normalized(sample, influence, out=influence)
+        of_raw = None if raw is None else normalized(sample, raw)
         return Uncertainty(of_units, freedom, source, joint, covariance, None, of_rows, of_raw)
 
 
-def _normalized(sample: Sample, of_c: Floats, out: Floats | None = None) -> Floats:
+def normalized(sample: Sample, of_c: Floats, out: Floats | None = None) -> Floats:
     """Return influences on difficulties whose factors average 1 from those up to a constant, (G, J) → (G, U)."""
     first = sample.design.first
     if not np.array_equal(first, np.arange(of_c.shape[1])):
@@ -271,7 +271,7 @@ def _of_kinks(sample: Sample, correction: Correction) -> Uncertainty:
     source = ErrorSource(
         kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect
     )
-    of_units = [_normalized(sample, each) for each in (scaled[0], sums[0])] if len(parts) == 1 and sample.kinds else []
+    of_units = [normalized(sample, each) for each in (scaled[0], sums[0])] if len(parts) == 1 and sample.kinds else []
     freedom = freedom_by_shares(sample) if sample.kinds else n_clusters - 1.0
     return Uncertainty(sample.of_units(covariance), freedom, source, None, covariance, None, *of_units)
 
