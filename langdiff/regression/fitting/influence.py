@@ -102,7 +102,7 @@ def _record(
 ) -> Influence:
     """Return the influences of the clusters of a sample, with their shares in the information."""
     fitting = sample.fitting
-    code = sample.kinds[0] if sample.kinds else np.arange(sample.n_clusters)
+    code = sample.codes[0]
     if isinstance(fitting, Fixed):
         share = fitting.unit_shares(code)
         if share.ndim == 2 and (share.size > MOST_SHARES or not fitting.by_columns):
