@@ -9,7 +9,8 @@ those of `conll_verdicts.tsv`, of PUD those of `mined_gold`. Of 2017 each team h
 exceeds 900 kB, which need not be its official one. Writes targets (positions, verdicts, right or wrong; no text) and
 systems (LAS, hash of the output) to FOLDER. LAS of PUD is on the treebank of DATA for both years, of EWT and GUM on
 the gold trees of 2018. `--study` needs neither: it prints recall, abilities and what was gained from 2017 to 2018, from
-`ld.datasets.conll_parsers`, draws the figure, and prints Cohen's kappa of the two readings of EWT.
+`ld.datasets.conll_parsers`, draws the figure, and prints Cohen's kappa of the two readings of EWT and
+the precision of the queries on other text (`query_verdicts.tsv`).
 """
 
 import argparse
@@ -161,6 +162,10 @@ def study(figure):
     both = read.loc[read["second"].notna(), ["verdict", "second"]].eq("yes")
     agreed, (first, second) = (both["verdict"] == both["second"]).mean(), both.mean()
     chance = first * second + (1 - first) * (1 - second)
+    other = pd.read_csv(HERE / "query_verdicts.tsv", sep="\t", comment="#")
+    right = other["verdict"].eq("yes").groupby(other["construction"]).agg(["sum", "size", "mean"])
+    right.loc["all"] = right["sum"].sum(), right["size"].sum(), right["sum"].sum() / right["size"].sum()
+    print("precision of queries on other text\n", right.round(3).to_string())
     print(f"second reading: {len(both)} candidates, {agreed:.2f} alike, kappa {(agreed - chance) / (1 - chance):.3f}")
     if figure:
         draw(table[table["sentences"] >= 5], figure)

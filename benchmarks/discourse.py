@@ -2,6 +2,7 @@
 
     python benchmarks/discourse.py [DATA] [--epochs 6] [--out FOLDER]
     python benchmarks/discourse.py --twice NAME FIRST SECOND [--twice …]
+    python benchmarks/discourse.py --readable FOLDER …
 
 DATA is a folder with `rst/dis_nary/*.dis`, by default LANGDIFF_DATA. The parsers shift and reduce, by an averaged
 perceptron, and differ in what they see: sizes of units, punctuation, words, or all of it. Each document is parsed by a
@@ -9,7 +10,8 @@ parser that was trained on the documents of the other four fifths. Prints F1, re
 relations from a model in which items are random and documents are clusters; writes the trees to FOLDER. The parsers are
 weak on purpose: they show the method, and which relations can be seen from the surface; they say nothing of parsers in
 use. With `--twice` only annotators are compared: two folders of the same documents, segments outside the tree dropped,
-documents whose EDUs differ left out, each corpus with its own relations.
+documents whose EDUs differ left out, each corpus with its own relations. With `--readable` it counts the files of
+folders that are read, each by itself, segments outside the tree dropped.
 """
 
 import argparse
@@ -134,7 +136,19 @@ def main():
     arguments.add_argument("--epochs", type=int, default=6)
     arguments.add_argument("--out", type=Path)
     arguments.add_argument("--twice", nargs=3, action="append", metavar=("NAME", "FIRST", "SECOND"))
+    arguments.add_argument("--readable", nargs="+", type=Path, metavar="FOLDER")
     options = arguments.parse_args()
+    for folder in options.readable or ():
+        files = sorted(path for path in folder.iterdir() if path.suffix in (".rs3", ".rs4", ".dis", ".lisp"))
+        fine, first = 0, ""
+        for file in files:
+            try:
+                fine += len(read_discourse(file, detached="drop", collapse_unary=True))
+            except ld.errors.DataError as error:
+                first = first or f"; the first that is not: {error}"
+        print(f"{folder}: {fine} of {len(files)} files are read{first}")
+    if options.readable:
+        return
     if options.twice:
         agreement(options.twice)
         return

@@ -8,7 +8,7 @@ import typer
 
 from langdiff.base.types import OnError
 from langdiff.cli.commands import Call, Command
-from langdiff.cli.options import existing, existing_after_name, named_files, new_folder, split_name
+from langdiff.cli.options import existing, existing_after_name, existing_named, named_files, new_folder, split_name
 from langdiff.cli.output import (
     TABLE,
     Json,
@@ -76,8 +76,8 @@ Parsers = Annotated[
     list[str] | None,
     typer.Option(
         "--parser",
-        metavar="NAME=FILE",
-        callback=existing_after_name,
+        metavar="[NAME=]FILE",
+        callback=existing_named,
     ),
 ]
 
@@ -160,11 +160,10 @@ def evaluate(
     """
     from langdiff.constructions import evaluate as judge
 
-    if not parser:
-        raise ConfigError("give the output of a parser: --parser NAME=FILE.")
+    files = _parser_files(parser)
     check_picture_name(plot)
     targets = _read_gold(gold, sentences)
-    parses = _read_parsers(parser, targets, enhanced or [], tokens or [])
+    parses = _read_parsers(files, targets, enhanced or [], tokens or [])
     own_rules = _read_rules(rules or ["ud"], [system.name for system in parses])
     scores = judge(targets, parses, own_rules, missing=missing)
     if plot is not None:
@@ -208,10 +207,9 @@ def attachment(
 
     output = Output(out=out, as_json=as_json)
     output.check({"save"})
-    if not parser:
-        raise ConfigError("give the output of a parser: --parser NAME=FILE.")
+    files = _parser_files(parser)
     targets = mine_candidates(gold, queries=queries).gold() if by == "construction" else None
-    scores = evaluate_attachment(gold, _by_parser(parser), targets=targets)
+    scores = evaluate_attachment(gold, files, targets=targets)
     tables: dict[str, Callable[[], pd.DataFrame]] = {
         "parser": scores.to_frame,
         "relation": scores.by_relation,
@@ -372,10 +370,27 @@ def _read_gold(gold: str, sentences: list[Path] | None) -> "GoldTargets":
     return read_gold(gold, sentences[0])
 
 
-def _read_parsers(options: list[str], gold: "GoldTargets", enhanced: list[str], tokens: list[str]) -> "list[Parses]":
+def _parser_files(options: list[str] | None) -> dict[str, list[str | Path]]:
+    """Return the files of each parser; a parser without a name has that of its file."""
+    if not options:
+        raise ConfigError("give the output of a parser: --parser FILE, or NAME=FILE.")
+    files: dict[str, list[str | Path]] = {}
+    unnamed = set()
+    for option in options:
+        name, file = split_name(option)
+        own = name or Path(file).name.partition(".")[0]
+        if own in files and (not name or own in unnamed):
+            raise ConfigError(f"--parser {option}: a second parser {own!r}. Give each file a name: --parser NAME=FILE.")
+        unnamed |= set() if name else {own}
+        files.setdefault(own, []).append(file)
+    return files
+
+
+def _read_parsers(
+    files: "dict[str, list[str | Path]]", gold: "GoldTargets", enhanced: list[str], tokens: list[str]
+) -> "list[Parses]":
     from langdiff.constructions import read_parses
 
-    files = _by_parser(options)
     words = named_files(tokens, "--tokens", "file")
     if unknown := [name for name in (*enhanced, *words) if name not in files]:
         raise ConfigError(f"{unknown[0]!r} is not a parser; parsers are {', '.join(files)}.")
@@ -398,7 +413,7 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
     found: dict[str, Rules] = {}
     seen = set()
     for option in sorted(options, key=lambda text: "=" in text):  # rules of one parser override those of all
-        name, file = _named(option, "--rules") if "=" in option else ("", option)
+        name, file = split_name(option)
         if name and name not in names:
             raise ConfigError(f"--rules {option}: {name!r} is not a parser; parsers are {', '.join(names)}.")
         if name in seen:
@@ -410,19 +425,3 @@ def _read_rules(options: list[str], names: list[str]) -> "dict[str, Rules]":
     for name in names:
         found.setdefault(name, default_rules())
     return found
-
-
-def _by_parser(options: list[str]) -> dict[str, list[str]]:
-    """Return the files of each parser."""
-    files: dict[str, list[str]] = {}
-    for option in options:
-        name, file = _named(option, "--parser")
-        files.setdefault(name, []).append(file)
-    return files
-
-
-def _named(option: str, what: str) -> tuple[str, str]:
-    name, file = split_name(option)
-    if not (name and file):
-        raise ConfigError(f"{what} {option}: write NAME=FILE.")
-    return name, file

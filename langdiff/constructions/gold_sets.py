@@ -116,8 +116,8 @@ def mined_counts() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``sentences`` with candidates of the queries among 8,982 of five treebanks, their ``percent``, and how many
-        were ``vetted`` and ``accepted``: all of PUD, and up to 60 drawn from the others.
+        ``sentences`` with candidates of the queries among 8,982 of five treebanks and their ``percent``; and how many
+        were ``vetted`` and ``accepted``, all of PUD and up to 60 drawn from the others, of what wider queries found.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def mined_counts() -> pd.DataFrame:
     Examples
     --------
     >>> mined_counts().set_index("phenomenon").loc["ned"].astype(int).to_dict()
-    {'sentences': 11, 'percent': 0, 'vetted': 11, 'accepted': 4}
+    {'sentences': 4, 'percent': 0, 'vetted': 11, 'accepted': 4}
     """
     return pd.read_csv(io.StringIO(_text("mined.counts.tsv")), sep="\t")
 

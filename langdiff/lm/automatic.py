@@ -10,10 +10,13 @@ from typing import NamedTuple, NoReturn
 import pandas as pd
 
 from langdiff.errors import ConfigError
-from langdiff.lm.language_model import LanguageModelRecipe, Model, ScoredLM, TrainingPlan, find_lm
+from langdiff.lm.language_model import Cost, LanguageModelRecipe, Model, ScoredLM, TrainingPlan, find_known, find_lm
 from langdiff.tables.divisions import Folds, Parts
+from langdiff.tables.multitext import Multitext
 
 AUTO = "auto"
+WORTH_TRYING = 5e10  # characters times effort: less takes half a minute
+OF_JUDGING = 3.0  # characters that are judged while one is learnt
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +101,57 @@ def chosen_for(size: Size) -> LanguageModelRecipe:
         "%s: %s, for %d characters of training text%s (%s)", AUTO, step.recipe, size.characters, large, step.why
     )
     return find_lm(step.recipe)
+
+
+def tell_cost(recipe: LanguageModelRecipe, train: Multitext, dev: Multitext, workers: int) -> None:
+    """Log what training on some editions will cost on this machine's processor, and a cheaper recipe if it is hours.
+
+    The largest edition is tried, for a second; nothing is where half a minute will do.
+    """
+    sizes = {edition: size_of(train.text(edition).dropna()).characters for edition in train.editions}
+    total = sum(sizes.values())
+    if not total or total * recipe.effort < WORTH_TRYING:
+        return
+    largest = max(sizes, key=lambda edition: sizes[edition])
+    texts = train.text(largest).dropna()
+    judged = size_of(dev.text(largest).dropna()).characters / max(1, sizes[largest])
+
+    def hours(tried: LanguageModelRecipe) -> tuple[float, Cost | None]:
+        cost = tried.cost(texts)
+        if cost is None:
+            return 0.0, None
+        each = cost.before + tried.max_epochs * cost.epoch * (1 + judged / OF_JUDGING)
+        return each * max(total / workers, sizes[largest]) / 3600, cost
+
+    found, cost = hours(recipe)
+    if cost is None:
+        return
+    rest = ""
+    if found > 1:
+        names = [f"{recipe.name}-quick", *dict.fromkeys(step.recipe for step in LADDER)]
+        known = [each for each in map(find_known, names) if each is not None and 0 < each.effort < recipe.effort]
+        alike = [each for each in known if each.name.partition("-")[0] == recipe.name.partition("-")[0]]
+        rest = "".join(f"; {each.name}: {_time(hours(each)[0])}" for each in alike[:2])
+    logger.info(
+        "%s: %s for %d edition(s), %d characters to learn from, up to %d epoch(s), on %d core(s) (%.0f characters a "
+        "second); %.1f GiB a worker%s",
+        recipe.name,
+        _time(found),
+        len(sizes),
+        total,
+        recipe.max_epochs,
+        workers,
+        1 / cost.epoch,
+        cost.memory / 2**30,
+        rest,
+    )
+
+
+def _time(hours: float) -> str:
+    """Return a time in a few words."""
+    if hours < 1:
+        return f"about {max(1, round(60 * hours))} min"
+    return f"about {hours:.1f} hours" if hours < 48 else f"about {hours / 24:.0f} days"
 
 
 def settle(named: ScoredLM, parts: Parts | Folds) -> ScoredLM:

@@ -23,6 +23,7 @@ from langdiff.cli.output import EscapedStream, save_picture
 from langdiff.errors import DataError
 from langdiff.run.analysis import draw
 from langdiff.run.report import write_parity_report
+from tests.helpers import refused
 
 NAMES = [
     "\x1b[31mx",
@@ -36,7 +37,7 @@ NAMES = [
 ]
 
 
-def refused(name, what):
+def told(name, what):
     """Return the pattern of the message for a name."""
     found = next(c for c in name if CONTROLS.match(c))
     return rf"{what} name '{re.escape(escape_controls(name, ''))}' has control characters \(U\+{ord(found):04X}\)"
@@ -58,22 +59,22 @@ def test_joiners_are_letters_of_names():
 @pytest.mark.parametrize("name", [name for name in NAMES if "\udc80" not in name])  # of which pandas makes no names
 def test_tables_refuse_them_in_names(name):
     one = pd.DataFrame({"a": [1.0, 2.0], name: [2.0, 3.0]})
-    refused(DataError, refused(name, "edition") + "; rename the file or give a mapping", ld.Surprisals, bits=one)
+    refused(DataError, told(name, "edition") + "; rename the file or give a mapping", ld.Surprisals, bits=one)
     long = {"intent": [1, 1], "edition": ["a", name], "bits": [1.0, 2.0]}
-    refused(DataError, refused(name, "edition"), ld.Surprisals.from_long, long)
-    with pytest.raises(DataError, match=refused(name, "column")):
+    refused(DataError, told(name, "edition"), ld.Surprisals.from_long, long)
+    with pytest.raises(DataError, match=told(name, "column")):
         ld.Surprisals.from_long({**long, "edition": ["a", "b"], f"intent_{name}": ["x", "x"]})
-    refused(DataError, refused(name, "edition"), ld.read_frame, pd.DataFrame({"a": ["x"], name: ["y"]}))
+    refused(DataError, told(name, "edition"), ld.read_frame, pd.DataFrame({"a": ["x"], name: ["y"]}))
     info = pd.DataFrame({"language": ["eng", name]}, index=["a", "b"])
-    with pytest.raises(DataError, match=refused(name, "language")):
+    with pytest.raises(DataError, match=told(name, "language")):
         ld.read_frame(pd.DataFrame({"a": ["x"], "b": ["y"]}), edition_info=info)
-    with pytest.raises(DataError, match=refused(name, "column")):
+    with pytest.raises(DataError, match=told(name, "column")):
         ld.read_frame(pd.DataFrame({"a": ["x"], "b": ["y"]}), edition_info=info.rename(columns={"language": name}))
-    refused(DataError, refused(name, "system"), ld.Outcomes, successes=pd.DataFrame({"a": [1, 0], name: [0, 1]}))
+    refused(DataError, told(name, "system"), ld.Outcomes, successes=pd.DataFrame({"a": [1, 0], name: [0, 1]}))
     items = pd.DataFrame({name: ["x", "y"]}, index=[0, 1])
-    with pytest.raises(DataError, match=refused(name, "column")):
+    with pytest.raises(DataError, match=told(name, "column")):
         ld.Outcomes(successes=pd.DataFrame({"a": [1, 0], "b": [0, 1]}), items=items)
-    with pytest.raises(DataError, match=refused(name, "group")):
+    with pytest.raises(DataError, match=told(name, "group")):
         ld.fit(ld.simulate(20, 4, seed=0).surprisals, groups={"e1": "x", "e2": "x", "e3": name, "e4": name})
 
 
@@ -81,15 +82,15 @@ def test_tables_refuse_them_in_names(name):
 def test_files_refuse_them(name, tmp_path):
     (tmp_path / f"{name}.txt").write_text("a b\nc d\n", encoding="utf-8")
     (tmp_path / "eng.txt").write_text("a b\nc d\n", encoding="utf-8")
-    refused(DataError, refused(name, "edition"), ld.read_multitext, tmp_path, format="moses")
+    refused(DataError, told(name, "edition"), ld.read_multitext, tmp_path, format="moses")
     for ending, separator in ((".csv", ","), (".tsv", "\t")):
         path = tmp_path / f"s{ending}"
         path.write_text(
             separator.join(["intent", "a", f"x{name}"]) + "\n" + separator.join("123") + "\n", encoding="utf-8"
         )
-        refused(DataError, refused(f"x{name}", "column"), ld.read_surprisals, path)
+        refused(DataError, told(f"x{name}", "column"), ld.read_surprisals, path)
     parquet.write_table(pa.table({"intent": ["1"], "a": [1.0], name: [2.0]}), tmp_path / "s.parquet")
-    refused(DataError, refused(name, "column"), ld.read_surprisals, tmp_path / "s.parquet")
+    refused(DataError, told(name, "column"), ld.read_surprisals, tmp_path / "s.parquet")
 
 
 def test_names_of_files_that_are_not_utf_8(tmp_path):
@@ -98,7 +99,7 @@ def test_names_of_files_that_are_not_utf_8(tmp_path):
     except (OSError, UnicodeError):
         pytest.skip("this file system has no such names")
     (tmp_path / "eng.txt").write_text("a b\nc d\n")
-    refused(DataError, refused("a\udc80", "edition"), ld.read_multitext, tmp_path, format="moses")
+    refused(DataError, told("a\udc80", "edition"), ld.read_multitext, tmp_path, format="moses")
 
 
 def test_saved_fits_refuse_them(tmp_path):

@@ -43,7 +43,8 @@ def test_evaluate(evaluate, files):
         ["vpart", "!ARG2", 1, 2],
         ["vpart", "ARG2", 1, 2],
     ]
-    told = evaluate("--parser", f"cc={files}/cc.gr", "--rules", files / "cc.rules")
+    told = evaluate("--parser", files / "cc.gr", "--rules", files / "cc.rules")  # a name is that of the file
+    assert " cc " in told.out
     assert "0.50 [" in told.out
     assert "weigh the same" in told.out
 
@@ -66,7 +67,9 @@ def test_two_parsers_with_rules_of_their_own(evaluate, files):
     ("options", "message"),
     [
         ([], "give the output of a parser"),
-        (["--parser", "cc.gr"], "--parser cc.gr: write NAME=FILE"),
+        (["--parser", "cc.gr"], "cc.gr: no such file"),
+        (["--parser", "cc={}/cc.gr", "--parser", "{}/cc.gr"], "cc.gr: a second parser 'cc'. Give each file a name"),
+        (["--parser", "{}/cc.gr", "--parser", "cc={}/cc.gr"], "cc.gr: a second parser 'cc'. Give each file a name"),
         (["--parser", "cc={}/cc.rules"], "cc.rules: the ending says the shape"),
         (["--parser", "cc=missing.gr"], "langdiff: missing.gr: no such file or directory.\n"),
         (["--parser", "cc={}/cc.gr", "--tokens", "cc=none.txt"], "langdiff: none.txt: no such file or directory.\n"),

@@ -34,7 +34,6 @@ def test_the_constructed_set_has_ten_sentences_of_each_phenomenon():
 def test_counts_of_the_mined_set():
     counts = mined_counts()
     assert (counts["accepted"] <= counts["vetted"]).all()
-    assert (counts["vetted"] <= counts["sentences"]).all()
     assert counts[["vetted", "accepted"]].sum().to_dict() == {"vetted": 696, "accepted": 548}
     assert counts["percent"].to_numpy() == pytest.approx(100 * counts["sentences"].to_numpy() / 8982, abs=1e-3)
 

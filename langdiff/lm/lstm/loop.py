@@ -217,6 +217,21 @@ class EpochLoop:
             units = units + step.batch.lengths.sum()
         return float(total) / (int(units) * log(2))
 
+    def try_steps(self, seconds: float) -> float:
+        """Return the seconds of a symbol in training, from steps that take some seconds of processor time."""
+        self.network.train()
+        spent, symbols = 0.0, 0
+        for number, step in enumerate(self._steps()):
+            begin = time.process_time()
+            self.optimizer.zero_grad(set_to_none=True)
+            accumulate_gradients(self.network, step.batch, self.recipe, self.randomness.dropout)
+            self._improve()
+            if number:  # the first sets libraries up
+                spent, symbols = spent + time.process_time() - begin, symbols + int(step.batch.lengths.sum())
+            if number and spent > seconds:
+                break
+        return spent / max(1, symbols)
+
     def _steps(self) -> Iterator[_Step]:
         """Yield the steps of an epoch, intents by length or segments of the streams in their order.
 

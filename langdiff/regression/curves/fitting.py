@@ -19,8 +19,7 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 from scipy.special import softmax
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.signature import full_signature, short_hash
 from langdiff.base.types import Floats, Integers, check_resamples, seed_number
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, warn
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
@@ -221,7 +220,7 @@ def fit_curve(
         n_draws=n_draws,
         seed=number,
         converged=all(fitted.estimate.converged for fitted in fits),
-        signature=join_signature(
+        signature=full_signature(
             {
                 "curve": ",".join(map(str, sizes)),
                 "match": match,
@@ -235,7 +234,6 @@ def fit_curve(
                 "draws": n_draws,
                 "seed": number,
                 "tables": short_hash(*(table.bits for several in by_size.values() for table in several)),
-                "version": __version__,
             }
         ),
     )
