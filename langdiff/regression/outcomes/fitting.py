@@ -295,15 +295,7 @@ def _fit_scores(outcomes: Outcomes, options: _Options, refused: dict[str, object
         step=0.0,
         point=Point(level=levels, slope=np.zeros(0), spread=spread, log_loading=np.zeros(levels.shape[1])),
         settings=structure.likelihood.settings,
-        signature=_signature(
-            outcomes,
-            options,
-            ErrorRecord(kind="sandwich"),
-            units,
-            dict.fromkeys(("by", "formula", "interaction")),
-            False,
-            None,
-        ),
+        signature=_signature(outcomes, options, ErrorRecord(kind="sandwich"), units, {}),
         columns=outcomes.columns,
         outcomes=outcomes,
     )
@@ -480,10 +472,11 @@ def _signature(
     record: ErrorRecord,
     units: ItemUnits,
     used: dict[str, Any],
-    allow_unlinked: bool,
-    chance: Floats | None,
+    allow_unlinked: bool = False,
+    chance: Floats | None = None,
 ) -> str:
-    grouping = used["interaction"] or used["by"]
+    by, formula, interaction = (used.get(name) for name in ("by", "formula", "interaction"))
+    grouping = interaction or by
     constant = options.structure.likelihood.constant
     named = options.clusters if isinstance(options.clusters, str) else None
     attributes = [name for name in (grouping, named, constant) if name is not None]
@@ -492,9 +485,9 @@ def _signature(
     errors = kind if units.name == "item" else f"{kind}({units.name})"
     parts: dict[str, object] = {
         "model": f"{options.model}{str(options.structure.likelihood).removeprefix(options.structure.likelihood.name)}",
-        "by": used["by"],
-        "formula": None if used["formula"] is None else f"#{short_hash(used['formula'], outcomes.items)}",
-        "interaction": used["interaction"],
+        "by": by,
+        "formula": None if formula is None else f"#{short_hash(formula, outcomes.items)}",
+        "interaction": interaction,
         "chance": None if chance is None else short_hash(pd.DataFrame(chance)),
         "additive": bool(options.structure.additive) or None,
         "errors": errors,
