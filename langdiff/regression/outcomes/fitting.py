@@ -342,7 +342,7 @@ def _check_options(
 
 
 def _warn_of_ratings(scores: pd.DataFrame) -> None:
-    """Say that scores look like ratings, which have a model of their own."""
+    """Warn of scores that look like ratings."""
     values = np.unique(scores.to_numpy(dtype=float))
     values = values[~np.isnan(values)]
     if FEWEST_RATINGS <= len(values) <= MOST_RATINGS and (values % 1 == 0).all():
