@@ -73,7 +73,7 @@ class Ours:
 
     def __init__(self, recipe, encoded, units):
         self.recipe, self.encoded, self.end = recipe, encoded, units.size
-        self.network = build_network(recipe, units, torch.Generator().manual_seed(0))
+        self.network = build_network(recipe, units.size + 1, torch.Generator().manual_seed(0))
         self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=1e-3, fused=True)
         self.generator = torch.Generator().manual_seed(0)
 
@@ -136,7 +136,7 @@ def compare_with_reference(size: str, streams: int, seconds: float) -> None:
     def by_length(larger: int = 1) -> list[np.ndarray]:
         return rows_by_length(lengths, most_units=larger * streams * BPTT, rng=rng)
 
-    single, half = (Ours(replace(recipe, bf16=bf16), encoded, units) for bf16 in (False, True))
+    single, half = (Ours(replace(recipe, half="bfloat16" if bf16 else None), encoded, units) for bf16 in (False, True))
     runs = {
         "published step": ReferenceTraining(laid_out, BPTT, units.size + 1, recipe).step,
         "ours, stream": single.on_streams(laid_out, BPTT),
@@ -171,7 +171,9 @@ def compare_ways(recipe_name: str, seconds: float) -> None:
     lengths = np.array([len(ids) + 1 for ids in encoded])
     a_unit = sum(map(len, texts)) / lengths.sum()  # characters
     rng = np.random.default_rng(0)
-    ours, single = (Ours(replace(recipe, bf16=bf16), encoded, units) for bf16 in (recipe.bf16, False))
+    ours, single = (
+        Ours(replace(recipe, half="bfloat16" if bf16 else None), encoded, units) for bf16 in (recipe.half, None)
+    )
 
     def by_length() -> list[np.ndarray]:
         return rows_by_length(lengths, most_units=recipe.batch_units, rng=rng)

@@ -139,6 +139,8 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
             from pyarrow import parquet  # slow to import
 
             text = (parquet.read_schema(path).metadata or {}).get(METADATA)
+            if text is None and METADATA in _footer(path):
+                raise ValueError("its footer is damaged")
         elif (where := manifest_beside(path)).exists():
             text = read_bytes(where)
         if text is None:
@@ -154,6 +156,15 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
         reason = str(error) if isinstance(error, DataError) else f"{type(error).__name__}: {error}"
         raise DataError(f"{where}: not the manifest of {path.name}, or damaged ({reason}). {_remedy(path)}") from error
     return dict(document)
+
+
+def _footer(path: Path) -> bytes:
+    """Return the bytes of the footer of a Parquet file."""
+    with path.open("rb") as file:
+        file.seek(-8, os.SEEK_END)
+        size = int.from_bytes(file.read(4), "little")
+        file.seek(-8 - size, os.SEEK_END)
+        return file.read(size)
 
 
 def _digest_in(document: Mapping[str, Any]) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from langdiff import __version__
+
 SHORT = 8  # hexadecimal digits; two different things share them with a chance of 2**-32
 _NUMBERS_AT_ONCE = 2**16  # half a megabyte, which stays in the processor's cache
 
@@ -134,3 +136,8 @@ def join_signature(parts: Mapping[str, object]) -> str:
     """
     known = {name: value for name, value in parts.items() if value is not None and value is not False}
     return "|".join(f"{name}:{'yes' if value is True else value}" for name, value in known.items())
+
+
+def full_signature(parts: Mapping[str, object]) -> str:
+    """Return the signature of a result: its parts, and the version of langdiff last; see `join_signature`."""
+    return join_signature({**parts, "version": __version__})

@@ -211,7 +211,7 @@ class Command:
 
     @cached_property
     def _written(self) -> dict[str, str]:
-        """Options of lists, which are named by what is in them, by the names of their parameters."""
+        """Repeated options, by those of their parameters."""
         lists = [one.name for one in signature_of(self.function).parameters.values() if get_origin(one.kind) is list]
         return {f"--{name.replace('_', '-')}": f"--{_singular(name).replace('_', '-')}" for name in lists}
 

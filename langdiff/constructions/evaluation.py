@@ -5,8 +5,7 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-import langdiff
-from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.signature import full_signature, short_hash
 from langdiff.base.types import check_choice
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.parses import Parses
@@ -194,7 +193,6 @@ def evaluate(
         "gold": f"{gold.name}#{gold.digest}",
         "parses": "+".join(f"{system.name}#{system.digest}" for system in systems),
         "rules": short_hash({name: own.digest for name, own in of_each.items()}),
-        "version": langdiff.__version__,
     }
     return ConstructionScores(
         name=gold.name,
@@ -202,7 +200,7 @@ def evaluate(
         judgements=pd.DataFrame(rows).astype({"distance": float}),
         coverage=coverage_of(gold, systems),
         left_out=tuple(dict.fromkeys(map(asked.treebank_of, (i for i in asked.sentences if i not in gold.sentences)))),
-        signature=join_signature(signature),
+        signature=full_signature(signature),
     )
 
 

@@ -5,8 +5,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-import langdiff
-from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.signature import full_signature, short_hash
 from langdiff.base.types import OnError, check_choice, check_kind, check_on_error
 from langdiff.discourse.documents import Spans, pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents
@@ -299,6 +298,5 @@ def _signature(gold: Trees, binarization: str, classes: Classes, spans: str, tri
         "spans": spans,
         "trivial_spans": trivial_spans,
         "documents": f"{len(gold)}#{short_hash(trees)}",
-        "version": langdiff.__version__,
     }
-    return join_signature(parts)
+    return full_signature(parts)

@@ -7,10 +7,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff import __version__
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.signature import join_signature, name_of_seed
+from langdiff.base.signature import full_signature, name_of_seed
 from langdiff.base.types import Floats, generator
 from langdiff.errors import ConfigError, DataError, listing, missing_by_design, option, warns_caller
 from langdiff.regression import DifficultyFit, fit
@@ -222,10 +221,9 @@ def deletion_bias(
         **own_numbers([variant]),
         "seed": called,
         **identify_table(table),
-        "version": __version__,
     }
     results = pd.concat(rows, ignore_index=True)[order]
-    return DeletionBias(results=results, reference=reference, intents=intents, signature=join_signature(parts))
+    return DeletionBias(results=results, reference=reference, intents=intents, signature=full_signature(parts))
 
 
 def _reference(whole: DifficultyFit, truth: EffectsLike | None) -> pd.Series:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff import __version__
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.signature import join_signature, name_of_seed
+from langdiff.base.signature import full_signature, name_of_seed
 from langdiff.base.types import Floats, generator
 from langdiff.errors import ConfigError, DataError, option, warns_caller
 from langdiff.regression import DifficultyFit, fit
@@ -198,11 +197,10 @@ def intent_stability(
         **own_numbers([variant]),
         "seed": called,
         **identify_table(table),
-        "version": __version__,
     }
     results = pd.concat(rows, ignore_index=True)[["repeat", "size", "edition", "difficulty", "std_error"]]
     results = results.sort_values(["size", "repeat"], kind="stable", ignore_index=True)
-    return IntentStability(results=results, whole=whole, signature=join_signature(parts))
+    return IntentStability(results=results, whole=whole, signature=full_signature(parts))
 
 
 def _fit(table: Surprisals, size: int, model: Variant) -> DifficultyFit:

@@ -14,7 +14,7 @@ from langdiff import __version__
 from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Result, drawing
-from langdiff.base.signature import full_hash, join_signature, name_of_number
+from langdiff.base.signature import full_hash, full_signature, name_of_number
 from langdiff.base.types import Floats, generator, seed_number, seed_numbers
 from langdiff.errors import CheckpointError, ConfigError, DataError, listing, option, warns_caller
 from langdiff.regression import DifficultyFit, fit, held_out_log_likelihood
@@ -272,12 +272,11 @@ def goodness(
         **own_numbers(variants),
         "seed": number,
         **identify_table(table),
-        "version": __version__,
     }
     order = pd.DataFrame(rows, columns=["n", "fix", "subset", "model", *VALUES])
     order["place"] = [settings.index((row.n, row.fix)) for row in order.itertuples()]
     results = order.sort_values("place", kind="stable").drop(columns="place").reset_index(drop=True)
-    return Goodness(results=results, signature=join_signature(parts))
+    return Goodness(results=results, signature=full_signature(parts))
 
 
 @dataclass(frozen=True)

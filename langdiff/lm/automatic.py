@@ -10,10 +10,13 @@ from typing import NamedTuple, NoReturn
 import pandas as pd
 
 from langdiff.errors import ConfigError
-from langdiff.lm.language_model import LanguageModelRecipe, Model, ScoredLM, TrainingPlan, find_lm
+from langdiff.lm.language_model import Cost, LanguageModelRecipe, Model, ScoredLM, TrainingPlan, find_lm
 from langdiff.tables.divisions import Folds, Parts
+from langdiff.tables.multitext import Multitext
 
 AUTO = "auto"
+WORTH_TRYING = 5e10  # characters times effort: less takes half a minute
+OF_JUDGING = 3.0  # characters that are judged while one is learnt
 
 logger = logging.getLogger(__name__)
 
@@ -98,6 +101,41 @@ def chosen_for(size: Size) -> LanguageModelRecipe:
         "%s: %s, for %d characters of training text%s (%s)", AUTO, step.recipe, size.characters, large, step.why
     )
     return find_lm(step.recipe)
+
+
+def tell_cost(recipe: LanguageModelRecipe, train: Multitext, dev: Multitext, workers: int) -> None:
+    """Log what training on some editions will cost on this machine's processor, and cheaper recipes if it is hours.
+
+    The largest edition is tried, for a second; nothing is where half a minute will do.
+    """
+    sizes = {edition: size_of(train.text(edition).dropna()).characters for edition in train.editions}
+    total = sum(sizes.values())
+    if not total or total * recipe.effort < WORTH_TRYING:
+        return
+    largest = max(sizes, key=lambda edition: sizes[edition])
+    texts = train.text(largest).dropna()
+    judged = size_of(dev.text(largest).dropna()).characters / sizes[largest] / OF_JUDGING
+
+    def tried(recipe: LanguageModelRecipe) -> tuple[float, Cost]:
+        cost = recipe.cost(texts)
+        each = cost.before + recipe.max_epochs * cost.epoch * (1 + judged)
+        return each * max(total / workers, sizes[largest]) / 3600, cost
+
+    hours, cost = tried(recipe)
+    kind, _, _ = recipe.name.partition("-")
+    rungs = dict.fromkeys(step.recipe.replace("char", kind) for step in LADDER) if hours > 1 else ()
+    cheaper = [found for name in rungs if name in recipe.names() and (found := find_lm(name)).effort < recipe.effort]
+    rest = "".join(f"; {each.name}: {_time(tried(each)[0])}" for each in cheaper[:2])
+    amount = f"{len(sizes)} edition(s), {total} characters to learn from, up to {recipe.max_epochs} epoch(s)"
+    speed = f"{workers} core(s) ({1 / cost.epoch:.0f} characters a second); {cost.memory / 2**30:.1f} GiB a worker"
+    logger.info("%s: %s for %s, on %s%s", recipe.name, _time(hours), amount, speed, rest)
+
+
+def _time(hours: float) -> str:
+    """Return a time in a few words."""
+    if hours < 1:
+        return f"about {max(1, round(60 * hours))} min"
+    return f"about {hours:.1f} hours" if hours < 48 else f"about {hours / 24:.0f} days"
 
 
 def settle(named: ScoredLM, parts: Parts | Folds) -> ScoredLM:

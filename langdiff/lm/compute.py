@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -15,10 +15,10 @@ from langdiff.base.progress import progress_bar
 from langdiff.base.signature import short_hash
 from langdiff.base.types import seed_number, seed_numbers
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffError, without_figures
-from langdiff.lm.automatic import settle
+from langdiff.lm.automatic import settle, tell_cost
 from langdiff.lm.jobs.dask_jobs import is_dask, run_on_dask
 from langdiff.lm.jobs.folder import fold_cache, job_folder
-from langdiff.lm.jobs.job import Job, JobResult, ReplacedError, explain_replaced, replaced_rate
+from langdiff.lm.jobs.job import Job, JobResult, ReplacedError, explain_replaced, find_finished, replaced_rate
 from langdiff.lm.jobs.record import device_kind, provenance_of_parts, surprisals_of_frames
 from langdiff.lm.jobs.workers import (
     Failures,
@@ -270,6 +270,10 @@ def compute_where_possible(
             )
             for edition in parts.train.editions
         ]
+        if recipe.effort and compute.executor is None and device_kind(recipe, compute.device) == "cpu":
+            left = [job.edition for job in jobs if find_finished(job) is None]
+            with suppress(LangdiffError):  # which running the job tells
+                tell_cost(recipe, parts.train.sel(editions=left), parts.dev.sel(editions=left), workers)
         failures = Failures(len(jobs), at_once=cache is None, lm=named.name)
         with progress_bar(progress=compute.progress, lines=True) as bar:
             task = bar.add_task(label, total=len(jobs), note="")

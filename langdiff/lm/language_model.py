@@ -59,6 +59,14 @@ def describe(epoch: Epoch | None) -> str:
     )
 
 
+class Cost(NamedTuple):
+    """Cost of a training: seconds a character of what comes before the first epoch and of an epoch; bytes."""
+
+    before: float
+    epoch: float
+    memory: float
+
+
 Report = Callable[[float, Epoch | None], None]
 """Takes the epochs done, with a fraction, and the last that is finished."""
 
@@ -262,6 +270,16 @@ class LanguageModelRecipe(ABC):
     def libraries(self) -> tuple[str, ...]:
         """Return packages that train the model; its jobs record their versions."""
         return ()
+
+    def cost(self, texts: pd.Series) -> "Cost":  # noqa: ARG002 for kinds that take seconds
+        """Return what training costs on this machine's processor, tried for a second where `effort` is not 0.
+
+        Parameters
+        ----------
+        texts : Series of str
+            Part to learn from, one row per text.
+        """
+        return Cost(0.0, 0.0, 0.0)
 
     @property
     def max_epochs(self) -> int:

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-import langdiff
 from langdiff.base.result import Result
-from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.signature import full_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Branch, Document, Parallelism, depths, make_document
@@ -260,12 +259,11 @@ def annotator_agreement(
         "draws": n_draws if as_published else None,
         "seed": name_of_seed(seed, rng) if as_published else None,
         "annotations": short_hash([[side[n].parallelisms for n in one] for side in (one, other)], list(one)),
-        "version": langdiff.__version__,
     }
     return AnnotatorAgreement(
         scores=scores,
         published=_published(items, n_draws, rng) if as_published else None,
-        signature=join_signature(parts),
+        signature=full_signature(parts),
     )
 
 

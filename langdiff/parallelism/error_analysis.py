@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-import langdiff
 from langdiff.base.io import as_path, parse_json, read_blocks
 from langdiff.base.result import Result
-from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.signature import full_signature, short_hash
 from langdiff.errors import DataError
 from langdiff.parallelism.documents import Document, Documents, Parallelism, check_documents
 from langdiff.parallelism.matching import Overlap, match_branches, maximum_matching, overlaps
@@ -159,9 +158,9 @@ def classify_errors(hypotheses: Mapping[str, Documents], references: Documents) 
     columns = ["system", "document", "reference", "hypothesis", "granularity", "type"]
     cases = pd.DataFrame(rows, columns=columns).astype({"reference": "Int64", "hypothesis": "Int64"})
     content = [[name, [p.branches for p in one.parallelisms]] for name, one in references.items()]
-    parts = {"errors": "parallelism", "reference": short_hash(content), "version": langdiff.__version__}
+    parts = {"errors": "parallelism", "reference": short_hash(content)}
     return ParallelismErrors(
-        cases=cases.astype({"granularity": object, "type": object}), pairs=tuple(pairs), signature=join_signature(parts)
+        cases=cases.astype({"granularity": object, "type": object}), pairs=tuple(pairs), signature=full_signature(parts)
     )
 
 

@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import pandas as pd
 
-import langdiff
 from langdiff.base.result import Result
-from langdiff.base.signature import join_signature, name_of_number, short_hash
+from langdiff.base.signature import full_signature, name_of_number, short_hash
 from langdiff.base.types import Floats, Integers, check_choice
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.parallelism.documents import Document, Documents, check_documents, depths
@@ -415,6 +414,6 @@ def score_parallelisms(
         documents=with_ratios(table.documents(), beta),
         systems=tuple(hypotheses),
         beta=float(beta),
-        signature=join_signature(parts | {"version": langdiff.__version__}),
+        signature=full_signature(parts),
         matchings=table,
     )

@@ -6,9 +6,8 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from langdiff import __version__
 from langdiff.base.result import Result
-from langdiff.base.signature import join_signature, name_of_number, short_hash
+from langdiff.base.signature import full_signature, name_of_number, short_hash
 from langdiff.base.types import check_kind
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.parity.counting import (
@@ -139,14 +138,13 @@ def measure_parity(
         measures=_measures(tables, editions, clusters),
         language=source.edition_info["language"] if isinstance(source, Multitext) else None,
         originals=originals,
-        signature=join_signature(
+        signature=full_signature(
             {
                 "reference": reference,
                 "model": model if bits is not None else None,
                 "alpha": name_of_number(alpha) if tokenizers is not None else None,
                 "clusters": _name_of_clusters(tables, clusters),
                 "data": short_hash(pd.DataFrame(columns.totals), pd.DataFrame(columns.estimates)),
-                "version": __version__,
             }
         ),
         fit=fitted,

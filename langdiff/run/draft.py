@@ -19,7 +19,8 @@ TABLES = ("*.csv", "*.tsv", "*.csv.gz", "*.tsv.gz")
 LOGS = ("*.jsonl", "*.json", "*.eval")
 BLOCK = (30, 5, 5)  # intents, of these for tuning and for measuring
 SMALL = 3000  # intents, below which folds are worth their time
-PER_MILLION = {"kneser-ney-6": 20, "char-residual": 500}  # processor seconds per million characters of an edition
+START = 7  # processor seconds of a run besides its models
+PER_MILLION = {"kneser-ney-6": 1.5, "char-residual": 250}  # processor seconds per million characters
 
 
 @dataclass(frozen=True)
@@ -129,12 +130,13 @@ def _languages(multitext: Multitext) -> Iterator[str]:
 def _models(multitext: Multitext) -> Iterator[str]:
     """Yield the section of language models, with the time that they take on one core."""
     millions = multitext.edition_sizes()["characters"].sum() / 1e6
-    grams, networks = (_duration(millions * seconds) for seconds in PER_MILLION.values())
+    grams, networks = (_duration(START + millions * seconds) for seconds in PER_MILLION.values())
     yield f'\n[lm] # {millions:.1f} million characters\nmodels = ["kneser-ney-6"] # {grams} of one core'
     yield f'# models = ["kneser-ney-6", "char-residual"] # ? networks: {networks}; they need langdiff[lm]'
     yield "workers = 1"
 
 
 def _duration(seconds: float) -> str:
-    minutes = max(1, round(seconds / 60))
-    return f"about {minutes} minute{'s'[: minutes > 1]}" if minutes < 90 else f"about {minutes / 60:.0f} hours"
+    if seconds < 90:
+        return f"about {seconds:.0f} seconds"
+    return f"about {seconds / 60:.0f} minutes" if seconds < 5400 else f"about {seconds / 3600:.0f} hours"

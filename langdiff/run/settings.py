@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from langdiff.corpora.alignment.result import Alignment
     from langdiff.lm.language_model import LanguageModelRecipe
     from langdiff.regression import DifficultyFit
-    from langdiff.run.experiment import Core
-    from langdiff.run.result import RunResult
+    from langdiff.run.experiment import Core as Core
+    from langdiff.run.result import RunResult as RunResult
 
 
 def _enough(samples: int) -> int:

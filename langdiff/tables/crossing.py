@@ -55,6 +55,20 @@ def make_columns(pairs: Iterable[tuple[object, object]]) -> pd.DataFrame:
     return frame.set_index(names)
 
 
+def check_axes(table: pd.DataFrame, row: str, column: str) -> None:
+    """Check that rows and columns of a table have one name each, and that no two share one."""
+    for what, names in ((row, table.index), (column, table.columns)):
+        if isinstance(names, pd.MultiIndex):
+            raise DataError(
+                f"{what}s have names in {names.nlevels} levels, such as {listing(names[:1].tolist())}; give each "
+                "one name, for instance by names.map(str)."
+            )
+        twice = names[names.duplicated()].unique()
+        if len(twice):
+            raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
+    check_names(table.columns, column)
+
+
 def check_columns(columns: object, names: pd.Index) -> pd.DataFrame | None:
     """Return the languages and systems of the columns of a table, after checking that they are those of its names.
 

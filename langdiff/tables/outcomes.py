@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff.base.cells import check_names, exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.crossing import LEVELS, PREFIX, check_columns, long_columns
+from langdiff.tables.crossing import LEVELS, PREFIX, check_axes, check_columns, long_columns
 from langdiff.tables.logs.pairing import Pairing
 from langdiff.tables.long_tables import write_table_file
 
@@ -87,13 +87,7 @@ class Outcomes:
         kind, successes = self._kind, self.values
         if not isinstance(successes, pd.DataFrame) or successes.empty:
             raise DataError(f"{kind} must be a DataFrame of items × systems, with at least one of each.")
-        for what, names in (("item", successes.index), ("system", successes.columns)):
-            if isinstance(names, pd.MultiIndex):
-                raise DataError(f"{what}s have names in {names.nlevels} levels; give each one name: names.map(str).")
-            twice = names[names.duplicated()].unique()
-            if len(twice):
-                raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
-        check_names(successes.columns, "system")
+        check_axes(successes, "item", "system")
         trials = successes.notna().astype(float) if self.trials is None else self.trials
         if list(trials.index) != list(successes.index) or list(trials.columns) != list(successes.columns):
             raise DataError(

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.cells import check_names, exact_numbers
+from langdiff.base.cells import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
-from langdiff.tables.crossing import check_columns, long_columns
+from langdiff.tables.crossing import check_axes, check_columns, long_columns
 from langdiff.tables.edition_info import check_edition_info, long_editions
 from langdiff.tables.intent_info import PREFIX, check_intent_info, select_info
 from langdiff.tables.long_tables import (
@@ -91,16 +91,7 @@ class Surprisals:
         """Check that all values are surprisals; an error names the first that are not."""
         if not isinstance(self.bits, pd.DataFrame):
             raise DataError(f"bits must be a DataFrame, intents × editions, not {type(self.bits).__name__}.")
-        for what, names in (("intent", self.bits.index), ("edition", self.bits.columns)):
-            if isinstance(names, pd.MultiIndex):
-                raise DataError(
-                    f"{what}s have names in {names.nlevels} levels, such as {listing(names[:1].tolist())}; give each "
-                    "one name, for instance by names.map(str)."
-                )
-            twice = names[names.duplicated()].unique()
-            if len(twice):
-                raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
-        check_names(self.bits.columns, "edition")
+        check_axes(self.bits, "intent", "edition")
         for name, part in self.beside().items():
             if list(part.index) != list(self.bits.index) or list(part.columns) != list(self.bits.columns):
                 raise DataError(

@@ -35,6 +35,9 @@ _ERRORS = (
     "ODKAZ! NÁZEV? ČÍSLO! DEĞER! BAŞV! AD? SAYI! SAYI/0! ÉRTÉK! HIV! NÉV? SZÁM! HIÁNYZIK"
 )
 _FORMULA = re.compile(rf"\A\s*#(?:{'|'.join(map(re.escape, _ERRORS.split()))})\s*\Z")
+# what programs write for a missing value, as a whole text
+_PLACEHOLDERS = frozenset(b"nan NaN NaT None none NULL null NA <NA> N/A n/a undefined -999 -9999 9999".split())
+_LONGEST = max(map(len, _PLACEHOLDERS))
 _TAG = rb"</?[A-Za-z][A-Za-z0-9:_-]{0,20}(?: [^<>\n]{0,200})?/?>|<!--|<[?!][A-Za-z]"
 _KINDS: tuple[tuple[str, bytes, re.Pattern[bytes], re.Pattern[str] | None], ...] = (
     ("escaped", b"&", re.compile(rb"&(?:apos|quot|amp|lt|gt|nbsp|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});"), None),
@@ -149,6 +152,7 @@ def find_doubtful(raw: bytes, starts: Integers, ends: Integers) -> Iterator[Doub
                     begin = max(found.start() - SHOWN // 2, 0)
                     yield Doubtful(place, kind, text[begin : begin + SHOWN].strip(), kind == "formula")
     yield from _invisible(raw, starts, ends)
+    yield from _placeholders(raw, starts, ends)
     if not raw.isascii() and _is_recoded(raw):
         for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
             if not (part := raw[start:end]).isascii() and (example := recoded(part.decode())):
@@ -180,6 +184,13 @@ def _invisible(raw: bytes, starts: Integers, ends: Integers) -> Iterator[Doubtfu
         text = raw[starts[place] : ends[place]].decode() if place >= 0 else ""
         if text.strip() and (fixed := repaired(text)) != text:
             yield Doubtful(place, "invisible", text[:SHOWN], not fixed.strip())
+
+
+def _placeholders(raw: bytes, starts: Integers, ends: Integers) -> Iterator[Doubtful]:
+    """Yield the texts that are marks for missing values."""
+    for place in np.flatnonzero(ends - starts <= _LONGEST).tolist():
+        if (text := raw[starts[place] : ends[place]].strip()) in _PLACEHOLDERS:
+            yield Doubtful(place, "placeholder", text.decode(), is_missing=True)
 
 
 def _is_recoded(raw: bytes) -> bool:

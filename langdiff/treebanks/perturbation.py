@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 import langdiff
-from langdiff import __version__
 from langdiff.base.archives import COMPRESSED
 from langdiff.base.grids import Shown
 from langdiff.base.io import as_path
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result, rounded
-from langdiff.base.signature import join_signature, name_of_number, name_of_seed
+from langdiff.base.signature import full_signature, name_of_number, name_of_seed
 from langdiff.base.suspicion import report
 from langdiff.base.types import Floats, Integers, Reordering, check_choice, generator, keyed_random, seed_number
 from langdiff.errors import ConfigError, DataError, Fault, listing, option
@@ -243,13 +242,12 @@ def perturbation_curve(
         "repeats": n_repeats,
         "seed": named,
         "treebank": f"#{treebank.digest}",
-        "version": __version__,
     }
     return PerturbationCurve(
         treebank=treebank.name,
         table=pd.DataFrame(rows, columns=["kind", "rate", "repeat", "metric", "divergence"]),
         noise=pd.Series(_with_mean(np.mean(halves, axis=0)), name="noise"),
-        signature=f"{settings.signature}|{join_signature(parts)}",
+        signature=f"{settings.signature}|{full_signature(parts)}",
     )
 
 

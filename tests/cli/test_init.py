@@ -53,7 +53,7 @@ def test_a_file_is_written_for_what_is_there(tmp_path, write):
     assert _init(tmp_path / "texts", "--out", out).exit_code == 0
     text = out.read_text("utf-8")
     assert [each for each in said if each not in text] == []
-    assert "minute of one core" in text
+    assert "seconds of one core" in text
     experiment = read_experiment(out)
     assert experiment.corpus.format == format
     run = run_experiment(experiment, tmp_path / "run", progress=False)

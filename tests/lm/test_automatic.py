@@ -1,13 +1,20 @@
 """A recipe chosen by the amount of training text: one for all editions, under its own name everywhere."""
 
 import logging
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES, automatic, score_multitext, train_language_model
-from langdiff.lm.automatic import LADDER, Size, Step, chosen_for
+from langdiff.lm.automatic import LADDER, Size, Step, chosen_for, tell_cost
+from langdiff.lm.language_model import Cost
+from langdiff.lm.lstm import training
+from langdiff.lm.lstm.recipe import Recipe
+from langdiff.lm.lstm.training import MEMORY
 from langdiff.run import Experiment, read_run, run_experiment
 
 
@@ -88,3 +95,34 @@ def test_experiments_have_the_chosen_name(monkeypatch, tmp_path):
     assert again.manifest == run.manifest  # finished: nothing is made anew
     with pytest.raises(ValueError, match="name a recipe"):
         Experiment.model_validate(settings | {"curve": {"train_sizes": [10, 20, 30], "lm": "auto"}})
+
+
+def test_what_training_costs_is_told_with_a_cheaper_recipe(parts, monkeypatch, caplog):
+    """Of a millisecond a character and epoch."""
+    monkeypatch.setattr(Recipe, "cost", lambda *_: Cost(0.001, 0.001, 2**30))
+    recipe, quick = replace(RECIPES["char-residual"], epochs=900), RECIPES["char-residual-quick"]
+    sizes = [parts.train.text(edition).str.len().sum() for edition in parts.train.editions]
+    with caplog.at_level(logging.INFO):
+        tell_cost(quick, parts.train, parts.dev, workers=2)
+        assert not caplog.messages  # of so little text
+        monkeypatch.setattr(automatic, "WORTH_TRYING", 0)
+        tell_cost(recipe, parts.train, parts.dev, workers=2)
+        tell_cost(quick, parts.train, parts.dev, workers=100)
+    told, short = caplog.messages
+    judged = parts.dev.text(parts.train.editions[np.argmax(sizes)]).str.len().sum() / max(sizes)
+    hours = (0.001 + 900 * 0.001 * (1 + judged / 3)) * max(sum(sizes) / 2, max(sizes)) / 3600
+    assert told.startswith(f"char-residual: about {hours:.1f} hours for 3 edition(s), {sum(sizes)} characters")
+    assert "on 2 core(s) (1000 characters a second); 1.0 GiB a worker; char-residual: about 1 min" in told
+    assert told.endswith("; char-residual-quick: about 1 min")
+    assert short.startswith("char-residual-quick: about 1 min")
+    assert "char-once" not in short
+
+
+@pytest.mark.parametrize("name", ["char-tiny", "bpe-tiny", "bpe-residual-quick", "char-transformer", "char-ptb"])
+def test_every_kind_of_network_can_be_tried(name, monkeypatch):
+    monkeypatch.setattr(training, "TRIED", 1e5)
+    texts = pd.Series(["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 300)
+    narrow = {"embedding_size": 16, "hidden_size": 16, "min_count": 1}
+    cost = replace(RECIPES[name], **narrow).cost(texts)
+    assert 0 < cost.before < cost.epoch * 1000
+    assert MEMORY < cost.memory < 2 * MEMORY

@@ -164,7 +164,7 @@ KINDS = {
     "Transformer": {"architecture": "transformer", "heads": 2},
     "residual Transformer": {"architecture": "transformer", "heads": 2, "ngram_orders": (1, 2)},
     "stream": {"context": "stream", "bptt": 12, "batch_units": 48, "schedule": "steps", "decay_epochs": (1,)},
-    "bfloat16": {"bf16": True},
+    "bfloat16": {"half": "bfloat16"},
 }
 SMALL = {"epochs": 1, "layers": 1, "dropout_embedding": 0.0, "weight_drop": 0.0}
 
@@ -188,7 +188,7 @@ def test_training_and_scoring(watch, tiny_recipe, kind):
 def test_marginal_surprisal(watch, tiny_bpe_recipe):
     texts = ["ab aab", "ab abb"] * 9
     units = BPEUnits.train(texts, Alphabet.from_texts(texts, min_count=1), ratio=1.0)
-    network = build_network(tiny_bpe_recipe, units, torch.Generator().manual_seed(1)).eval()
+    network = build_network(tiny_bpe_recipe, units.size + 1, torch.Generator().manual_seed(1)).eval()
     model = LanguageModel(
         recipe=tiny_bpe_recipe, alphabet=units.alphabet, units=units, network=network, history=(), seed=0
     )

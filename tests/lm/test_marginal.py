@@ -26,7 +26,7 @@ def tiny(tiny_bpe_recipe):
     texts = ["ab aab", "ab abb"] * 9
     units = BPEUnits.train(texts, Alphabet.from_texts(texts, min_count=1), ratio=1.0)
     assert units.merges == 3
-    network = build_network(tiny_bpe_recipe, units, torch.Generator().manual_seed(1)).eval()
+    network = build_network(tiny_bpe_recipe, units.size + 1, torch.Generator().manual_seed(1)).eval()
     with torch.no_grad():
         for weights in network.parameters():
             weights.mul_(4.0)

@@ -9,6 +9,7 @@ import sys
 import pytest
 import torch
 
+from benchmarks.gpu_steps import persists
 from langdiff.lm import RECIPES
 from tests.lm.pretend_gpu.device import compile_guard
 
@@ -16,7 +17,7 @@ ROUNDING = 1e-4  # bits per text: sums in another order, nothing more
 HALF = 0.3  # bits per text of about forty, after steps whose products have factors of 8 bits
 # bfloat16, and a stream with penalties and averaged weights; n-grams and attention are slow tests
 QUICK = ("bpe-small", "bpe-awd")
-EVERY = (*RECIPES, "char-residual, transformer")
+EVERY = (*RECIPES, "char-residual, transformer", "bpe-awd, float16")
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux" or shutil.which("g++") is None, reason="needs g++ on Linux"),
@@ -44,14 +45,14 @@ def check(name, found):
     assert (found["waits"], found["copies"]) == ({}, {}), name
     # bfloat16 leaves few products in single precision
     assert set(found["products in training"]) <= {"tf32"}, name
-    assert found["products in training"] or found["bf16"], name
+    assert found["products in training"] or found["half"], name
     assert found["products in scoring"] == ["ieee"], name
     same = ("bits", "refused", "read", "on CPU", "symbols", "halved", "mixture", "carried")
     assert {key: found[key] for key in same if found.get(key, 0) > ROUNDING} == {}, name
     assert found["resumed"] == 0, name
     assert found["steps"] >= 4, name
-    if found["bf16"]:
-        assert ROUNDING / 10 < found["bits in bfloat16"] < HALF, name  # 1e-6 and below in single precision
+    if found["half"]:
+        assert ROUNDING / 10 < found["bits in half precision"] < HALF, name  # 1e-6 and below in single precision
 
 
 def test_recipes_have_the_bits_of_the_cpu_and_wait_for_nothing(guard):
@@ -75,6 +76,22 @@ def test_recipes_have_the_bits_of_the_cpu_and_wait_for_nothing(guard):
     for name, each in found.items():
         check(name, each)
         assert ("carried" in each) == (name == "bpe-awd")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "intents", "n_in", "n_out", "expected"),
+    [
+        ("float16", 64, 256, 1024, True),
+        ("bfloat16", 64, 256, 1024, False),
+        ("float16", 60, 256, 1024, False),
+        ("float16", 136, 256, 1024, False),
+        ("float16", 64, 200, 1024, False),
+        ("float16", 64, 256, 1000, False),
+        ("float16", 64, 256, 1152, False),
+    ],
+)
+def test_the_persistent_kernel_follows_from_precision_and_sizes(dtype, intents, n_in, n_out, expected):
+    assert persists(dtype, intents, n_in, n_out) == expected
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def model_of(kind):
         pytest.importorskip("subword_nmt", reason="needs subword-nmt")
     texts = [alphabet.apply(text) for text in TRAIN]
     units, _ = learn_units(texts, alphabet, recipe)
-    network = build_network(recipe, units).eval()
+    network = build_network(recipe, units.size + 1).eval()
     with torch.no_grad():
         for number, weights in enumerate(network.parameters()):
             weights += 0.5 * torch.randn(weights.shape, generator=torch.Generator().manual_seed(number))

@@ -190,6 +190,8 @@ def _common(found: dict[int, Surprisals], where: str) -> dict[int, Surprisals]:
         raise DataError(f"{where}: steps have no item of a language in common.")
     lost = int(bits.notna().groupby(level=1).any().sum().sum() - kept.sum().sum())
     if lost:
-        warn(f"{where}: {lost:,} cells are not at all steps; {int(kept.sum().sum()):,} are, and are compared.")
+        gone = there.columns[~there.any()]
+        words = f" Nothing is left of {listing(gone)}, which some step lacks." if len(gone) else ""
+        warn(f"{where}: {lost:,} cells are not at all steps; {int(kept.sum().sum()):,} are, and are compared.{words}")
     tables = {n: table.sel(intents=kept.index, editions=kept.columns) for n, table in sorted(found.items())}
     return tables if not lost else {n: Surprisals(bits=each.bits.where(kept), lm=each.lm) for n, each in tables.items()}

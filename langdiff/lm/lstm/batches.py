@@ -20,6 +20,7 @@ FULL_LENGTH = 0.95  # probability that bptt is meant, and not half of it
 SPREAD = 5.0  # standard deviation
 SHORTEST = 5
 LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB
+IN_PARALLEL = 8  # intents of which a GPU gets a multiple
 STRETCH = 1 << 12  # units of a text after which its state is carried on: memory does not grow with the text
 WINDOW = 1 << 11  # units of a text that a network without a state reads at once; half of them are scored
 logger = logging.getLogger(__name__)
@@ -40,6 +41,8 @@ class Batch(NamedTuple):
         before the batch is on its device, as to count there lets a GPU wait.
     features : Asked or None
         What n-grams say of the N symbols to predict, time by time; None for networks that do not ask.
+    padding : int
+        Intents without symbols, the last ones: kernels of GPUs want multiples of 8.
     """
 
     inputs: Tensor
@@ -47,6 +50,7 @@ class Batch(NamedTuple):
     lengths: Tensor
     rows: Tensor | None
     features: Asked | None = None
+    padding: int = 0
 
     @property
     def real(self) -> Tensor:
@@ -117,11 +121,13 @@ class Text:
         Each goes on where the last one ends.
         """
         lengths, end = pieces.lengths, self._end
+        padding = -len(lengths) % IN_PARALLEL if device.type == "cuda" else 0
+        asked = None if self._features is None else self._features.of(pieces.rows, device, pieces.begins, lengths)
+        lengths = np.append(lengths, np.zeros(padding, dtype=np.int64))
         padded = np.full((lengths.max() + 1, len(lengths)), end, dtype=np.int64)  # (T + 1, P)
         for column, (row, begin, length) in enumerate(zip(*pieces[:3], strict=True)):
             ids = self._intents[row][begin : begin + length]
             padded[1 : len(ids) + 1, column] = ids
-        asked = None if self._features is None else self._features.of(pieces.rows, device, pieces.begins, lengths)
         done = 0
         for start in range(0, len(padded) - 1, steps):
             symbols = padded[start : start + steps + 1]
@@ -131,7 +137,7 @@ class Text:
             own = None if asked is None else asked.of(slice(done, done + int(left.sum())))
             done += int(left.sum())
             there = to_device(device, symbols)
-            yield Batch(there[:-1], there[1:], to_device(device, left), rows, own)
+            yield Batch(there[:-1], there[1:], to_device(device, left), rows, own, padding)
 
 
 def rows_by_length(

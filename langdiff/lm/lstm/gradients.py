@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from langdiff.base.types import generator
+from langdiff.errors import ConfigError
 from langdiff.lm.device import empty_cache, single_precision, torch_generator
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BF16, TF32, SINGLE = "bfloat16", "tf32", "float32"  # as caches and records of provenance name them
+BF16, FP16, TF32, SINGLE = "bfloat16", "float16", "tf32", "float32"  # as caches and records of provenance name them
+HALF = {BF16: torch.bfloat16, FP16: torch.float16}
+SCALE = 1024.0  # of the loss in float16, whose smallest numbers are as large as gradients of a mean over a batch
 
 JUDGED_AT_ONCE = 1 << 17  # units of a GPU, where its memory holds them
 _TRIED = 64  # rows and columns: torch multiplies smaller matrices without the library that decides
@@ -87,14 +90,22 @@ def accumulate_gradients(
     """
     limit = limit or MemoryLimit()
     steps, intents = batch.inputs.shape
+    intents -= batch.padding
     masks = network.draw_masks(intents, generator)  # once: a second try must not draw others
+    if batch.padding:
+        locked = [None if mask is None else F.pad(mask, (0, 0, 0, batch.padding)) for mask in masks.locked]
+        masks = masks._replace(locked=locked)
     whole = _Piece(batch, masks, state)
     precision = training_precision(recipe, batch.inputs.device.type)
     while True:
         parts = 1 if limit.units is None else min(intents, ceil(steps * intents / limit.units))
         try:
             with single_precision(tf32=precision == TF32):
-                return _joined([_accumulate(network, piece, whole, recipe, precision) for piece in _cut(whole, parts)])
+                pieces = [_accumulate(network, piece, whole, recipe, precision) for piece in _cut(whole, parts)]
+            for weights in network.parameters() if precision == FP16 else ():
+                if weights.grad is not None:
+                    weights.grad /= SCALE
+            return _joined(pieces)
         except torch.cuda.OutOfMemoryError as error:
             if parts == intents:
                 raise
@@ -121,7 +132,7 @@ class _Piece(NamedTuple):
     @property
     def pairs(self) -> int:
         """Pairs of successive symbols to predict in the same intent."""
-        return self.symbols - self.batch.inputs.shape[1]
+        return self.symbols - self.batch.inputs.shape[1] + self.batch.padding
 
 
 def _cut(whole: _Piece, parts: int) -> Iterator[_Piece]:
@@ -130,8 +141,10 @@ def _cut(whole: _Piece, parts: int) -> Iterator[_Piece]:
         yield whole
         return
     batch, masks, state = whole
-    for places in torch.arange(batch.inputs.shape[1]).tensor_split(parts):
-        own = slice(int(places[0]), int(places[-1]) + 1)
+    end = batch.inputs.shape[1] - batch.padding
+    for places in torch.arange(end).tensor_split(parts):
+        padding = batch.padding if places[-1] + 1 == end else 0
+        own = slice(int(places[0]), int(places[-1]) + 1 + padding)
         rows = None if batch.rows is None else batch.real[:, own].flatten().nonzero()[:, 0]
         features = None
         if batch.features is not None:
@@ -139,7 +152,7 @@ def _cut(whole: _Piece, parts: int) -> Iterator[_Piece]:
             column = column[batch.real]
             features = batch.features.of(((column >= own.start) & (column < own.stop)).cpu().numpy())
         yield _Piece(
-            Batch(batch.inputs[:, own], batch.targets[:, own], batch.lengths[own], rows, features),
+            Batch(batch.inputs[:, own], batch.targets[:, own], batch.lengths[own], rows, features, padding),
             masks._replace(locked=[None if mask is None else mask[:, own] for mask in masks.locked]),
             None if state is None else [(h[:, own].contiguous(), c[:, own].contiguous()) for h, c in state],
         )
@@ -161,7 +174,7 @@ def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe"
     the batch; the gradients are the same.
     """
     batch = piece.batch
-    dtype = torch.bfloat16 if precision == BF16 else None
+    dtype, scale = HALF.get(precision), SCALE if precision == FP16 else 1.0
     activations = network(batch.inputs, None, piece.state, piece.masks, dtype)
     output = activations.output.flatten(0, 1)  # (T B, E)
     seen, targets = output.detach(), batch.targets.flatten()
@@ -174,7 +187,7 @@ def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe"
         features = None if batch.features is None else batch.features.of(part)
         logits = network.logits(leaf, features).to(network.embedding.dtype)
         nats = F.cross_entropy(logits, targets[part], reduction="sum")
-        (nats / whole.symbols).backward()  # type: ignore[no-untyped-call]
+        (nats * scale / whole.symbols).backward()  # type: ignore[no-untyped-call]
         gradients_seen.append(cast(Tensor, leaf.grad))
         total += nats.detach().double()
     gradient = torch.cat(gradients_seen)
@@ -188,19 +201,23 @@ def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe"
             alpha=recipe.activation_penalty * (piece.symbols / whole.symbols),
             beta=recipe.change_penalty * (piece.pairs / max(1, whole.pairs)),
         )
-        heads, gradients = [*heads, penalty], [*gradients, torch.ones_like(penalty)]
+        heads, gradients = [*heads, penalty], [*gradients, torch.full_like(penalty, scale)]
     torch.autograd.backward(heads, gradients)
     return BatchLoss(total, [(h.detach(), c.detach()) for h, c in activations.state])
 
 
 def training_precision(recipe: "Recipe", device: str) -> str:
-    """Return the precision in which a kind of device trains a recipe: `BF16`, `TF32` or `SINGLE`.
+    """Return the precision in which a kind of device trains a recipe: `BF16`, `FP16`, `TF32` or `SINGLE`.
 
-    On CUDA what is not trained in bfloat16 is trained in TF32, single precision whose products have factors with 11
-    bits. Scoring has neither.
+    On CUDA what is not trained in half precision is trained in TF32, single precision whose products have factors with
+    11 bits. Scoring has neither.
     """
-    if recipe.bf16 and has_bf16(device):
-        return BF16
+    if recipe.half == FP16 and device != "cuda":
+        raise ConfigError(
+            f"recipe {recipe.name!r}: float16 is for CUDA devices, not for {device!r}. Take half='bfloat16', or None."
+        )
+    if recipe.half == FP16 or (recipe.half == BF16 and has_bf16(device)):
+        return recipe.half
     return TF32 if device == "cuda" and torch.cuda.is_tf32_supported() else SINGLE
 
 
@@ -208,7 +225,7 @@ def judging(precision: str, device: str) -> Judging:
     """Return how a kind of device judges epochs of a training: on CUDA in its precision, on CPUs as it scores."""
     if device == "cpu":
         return Judging(None, tf32=False, most_units=SCORED_ON_CPU)
-    return Judging(torch.bfloat16 if precision == BF16 else None, precision == TF32, JUDGED_AT_ONCE)
+    return Judging(HALF.get(precision), precision == TF32, JUDGED_AT_ONCE)
 
 
 @cache

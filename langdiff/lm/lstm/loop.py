@@ -161,7 +161,7 @@ class EpochLoop:
         device = self.network.embedding.device.type
         precision = training_precision(self.recipe, device)
         with single_precision(tf32=precision == TF32):  # once, as steps are many
-            train_bits = self._train_once(number)
+            train_bits = self.train_once(number)
         trained = time.perf_counter()
         self.network.eval()
         with self.scored_weights():
@@ -194,7 +194,7 @@ class EpochLoop:
             if stopped_improving(dev_bits, self.recipe.non_monotone):
                 self._average = WeightAverage()
 
-    def _train_once(self, number: int) -> float:
+    def train_once(self, number: int) -> float:
         """Train for one epoch and return its mean bits per unit, with dropout."""
         self.network.train()
         # stay where they are computed: to ask a GPU after every step would let it wait for us

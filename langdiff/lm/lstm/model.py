@@ -216,7 +216,7 @@ def read_network(recipe: "Recipe", directory: Path, device: str) -> LanguageMode
     try:
         alphabet = Alphabet(**settings["alphabet"])
         units = load_units(recipe, alphabet, checkpoint.subwords)
-        network = build_network(recipe, units)
+        network = build_network(recipe, units.size + 1)
         weights = dict(checkpoint.weights)
         ngrams = Ngrams.take(weights, units.size + 1, recipe.ngram_orders[-1]) if recipe.ngram_orders else None
         network.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
@@ -238,16 +238,16 @@ def read_network(recipe: "Recipe", directory: Path, device: str) -> LanguageMode
         ) from error
 
 
-def build_network(recipe: "Recipe", units: Units, generator: torch.Generator | None = None) -> Network:
-    """Return the untrained network of a recipe, on the CPU; its last symbol is the end symbol."""
+def build_network(recipe: "Recipe", symbols: int, generator: torch.Generator | None = None) -> Network:
+    """Return the untrained network of a recipe, on the CPU, for symbols of which the last is the end symbol."""
     settings: dict[str, Any] = {name: getattr(recipe, name) for name in _OF_NETWORK} | {"generator": generator}
     if recipe.ngram_orders:
         settings["orders"] = recipe.ngram_orders
     if recipe.heads is not None:
         transformer = ResidualTransformer if recipe.ngram_orders else Transformer
-        return transformer(units.size + 1, heads=recipe.heads, **settings)
+        return transformer(symbols, heads=recipe.heads, **settings)
     lstm = ResidualLSTM if recipe.ngram_orders else AWDLSTM
-    return lstm(units.size + 1, weight_drop=recipe.weight_drop, **settings)
+    return lstm(symbols, weight_drop=recipe.weight_drop, **settings)
 
 
 def learn_units(texts: Sequence[str], alphabet: Alphabet, recipe: "Recipe") -> tuple[Units, list[str | None]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import pandas as pd
 
 from langdiff.errors import ConfigError
-from langdiff.lm.language_model import LanguageModelRecipe, TrainingPlan
+from langdiff.lm.language_model import Cost, LanguageModelRecipe, TrainingPlan
 from langdiff.lm.scoring import split_name
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ _CHOICES = {
     "optimizer": ("adamw", "adam", "sgd"),
     "schedule": ("cosine", "steps"),
     "context": ("intent", "stream"),
+    "half": (None, "bfloat16", "float16"),
 }
 
 
@@ -72,9 +73,10 @@ class Recipe(LanguageModelRecipe):
     bptt : int, optional
         For ``"stream"``: units through which gradients usually flow; there are
         `batch_units` / `bptt` streams side by side.
-    bf16 : bool
-        Train in bfloat16 where the device computes in it: CUDA, and processors with AVX-512 BF16 or
-        AMX. Without it, CUDA trains in TF32, and CPUs in single precision. Scoring is always in single precision.
+    half : {"bfloat16", "float16"}, optional
+        Half precision to train in: bfloat16 where the device computes in it, which are CUDA and processors with AVX-512
+        BF16 or AMX, or, on CUDA alone, float16 with a scaled loss. Otherwise CUDA trains in TF32, and CPUs in single
+        precision. Scoring is always in single precision.
     epochs, patience : int
         Training ends after `epochs` passes, or `patience` passes without better dev bits.
     min_count : int, optional
@@ -122,7 +124,7 @@ class Recipe(LanguageModelRecipe):
     context: Literal["intent", "stream"] = "intent"
     batch_units: int
     bptt: int | None = None
-    bf16: bool = False
+    half: Literal["bfloat16", "float16"] | None = None
     epochs: int
     patience: int = 3
     ngram_orders: tuple[int, ...] = ()
@@ -187,6 +189,11 @@ class Recipe(LanguageModelRecipe):
         from langdiff.lm.lstm.model import read_network
 
         return read_network(self, directory, device)
+
+    def cost(self, texts: pd.Series) -> Cost:  # noqa: D102
+        from langdiff.lm.lstm.training import calibrate
+
+        return calibrate(self, texts)
 
     def precision(self, device: str) -> str:  # noqa: D102
         from langdiff.lm.lstm.gradients import training_precision

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
+import torch
 
 from langdiff.base.io import write_text
 from langdiff.base.progress import progress_bar
@@ -19,19 +20,23 @@ from langdiff.errors import ConfigError, EditionWarning, LangdiffWarning, Output
 from langdiff.lm.automatic import Automatic, chosen_for, size_of
 from langdiff.lm.checkpoint import Checkpoint, remove_states, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
-from langdiff.lm.language_model import Epoch, TrainingPlan, describe, find_lm
+from langdiff.lm.language_model import Cost, Epoch, TrainingPlan, describe, find_lm, report_nothing
+from langdiff.lm.lstm.batches import SHORTEST
 from langdiff.lm.lstm.features import NgramFeatures
-from langdiff.lm.lstm.gradients import BF16, training_precision
+from langdiff.lm.lstm.gradients import training_precision
 from langdiff.lm.lstm.loop import EncodedPart, EpochLoop, Randomness
 from langdiff.lm.lstm.model import KIND, LanguageModel, build_network, learn_units
 from langdiff.lm.lstm.resume import StateFolder, TrainingState, training_key
 from langdiff.lm.ngram.kneser_ney import Ngrams
-from langdiff.lm.texts import check_texts, naming, prepare_texts
+from langdiff.lm.texts import check_texts, learn_alphabet, naming, prepare_texts
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
 
 SECONDS = 60.0  # at least between two states on disk: what a kill may cost
+SAMPLE, TRIED = 50_000, 1e9  # characters to estimate the cost from; of these, times effort, in steps
+# bytes of memory without texts, and for each character of them: measured on New Testaments and Bibles
+MEMORY, OF_NGRAMS, OF_UNITS = 0.35e9, 500.0, 80.0
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
 
 logger = logging.getLogger(__name__)
@@ -151,13 +156,46 @@ def fit_language_model(
     return training.finish()
 
 
+def calibrate(recipe: "Recipe", texts: pd.Series) -> Cost:
+    """Return the cost of a training on the CPU, from its first steps on the first of the texts."""
+    characters, alphabet = texts.str.len(), learn_alphabet(texts.tolist(), recipe.min_count)
+    symbols = len(alphabet.characters) + 1
+    if recipe.units == "bpe":  # of all texts, as it decides how large the softmax is
+        symbols += int(recipe.bpe_ratio * len(set(texts.str.cat(sep=" ").split())))
+    begin = time.process_time()
+    first = [alphabet.apply(text) for text in texts[characters.cumsum() - characters < SAMPLE]]
+    units, _ = learn_units(first, alphabet, recipe)
+    learned, symbols = EncodedPart.from_texts(first, units), max(symbols, units.size + 1)
+    if recipe.ngram_orders:
+        learned = learned._replace(features=NgramFeatures.out_of_fold(learned.intents, symbols, recipe.ngram_orders))
+    before = (time.process_time() - begin) / learned.characters
+    if recipe.bptt is not None:  # as many streams, of fewer steps
+        recipe = replace(recipe, bptt=SHORTEST, batch_units=recipe.batch_units // recipe.bptt * SHORTEST)
+    ends = np.cumsum([len(ids) + 1 for ids in learned.intents])
+    rough = TRIED / (recipe.effort / recipe.epochs)
+    few = 1 + int(np.searchsorted(ends, max(rough, recipe.batch_units)))
+    tried, randomness = learned._replace(intents=learned.intents[:few]), Randomness.from_seed(0, torch.device("cpu"))
+    network = build_network(recipe, symbols, randomness.initial)
+    loop = EpochLoop(
+        network=network, recipe=recipe, train=tried, dev=tried, randomness=randomness, report=report_nothing
+    )
+    with one_thread():
+        loop.train_once(1)  # sets libraries up
+        begin = time.process_time()
+        loop.train_once(1)
+    epoch = (time.process_time() - begin) / ends[:few][-1] * ends[-1] / learned.characters
+    weights = sum(each.numel() for each in network.parameters())
+    of_texts = int(characters.sum()) * (OF_NGRAMS if recipe.ngram_orders else OF_UNITS)
+    return Cost(before, float(epoch), MEMORY + 16.0 * weights + of_texts)
+
+
 def _begin_training(
     recipe: "Recipe", train: Sequence[str] | pd.Series, dev: Sequence[str] | pd.Series, plan: TrainingPlan
 ) -> "_KeptTraining":
     """Prepare texts and network; continue from the last state on disk, if there is one."""
     device = find_device(plan.device)
     precision = training_precision(recipe, device.type)
-    refused = " (not in bfloat16, in which it does not compute)" if recipe.bf16 and precision != BF16 else ""
+    refused = f" (not in {recipe.half}, in which it does not compute)" if recipe.half not in (None, precision) else ""
     logger.info("%s: training on %s in %s%s", plan.name, device, precision, refused)
     texts = prepare_texts(train, dev, min_count=recipe.min_count, least=LEAST_CHARACTERS)
     units, about_units = learn_units(texts.train, texts.alphabet, recipe)
@@ -169,7 +207,7 @@ def _begin_training(
         judged = judged._replace(features=NgramFeatures.by(ngrams.count(), judged.intents, size, orders))
         learned = learned._replace(features=NgramFeatures.out_of_fold(learned.intents, size, orders))
     randomness = Randomness.from_seed(plan.seed, device)
-    network = build_network(recipe, units, randomness.initial).to(device)
+    network = build_network(recipe, units.size + 1, randomness.initial).to(device)
     model = LanguageModel(
         recipe=recipe,
         alphabet=texts.alphabet,

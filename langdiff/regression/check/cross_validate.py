@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from langdiff import __version__
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Drawn, Result
-from langdiff.base.signature import join_signature, name_of_seed
+from langdiff.base.signature import full_signature, name_of_seed
 from langdiff.base.types import Booleans, Floats, Integers, generator
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, option
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
@@ -317,7 +316,6 @@ def cross_validate(
         "seed": named,
         **identify_table(table),
         "cells": int(observed.sum()),
-        "version": __version__,
     }
     return CrossValidation(
         per_intent=pd.DataFrame(scores, index=table.intents)[some],
@@ -326,7 +324,7 @@ def cross_validate(
         kept_intents=int((~some).sum()),
         not_converged=pd.Series(failed, name="not_converged"),
         folds=len(used),
-        signature=join_signature(parts),
+        signature=full_signature(parts),
         clusters=None if labels is None else labels[some],
     )
 

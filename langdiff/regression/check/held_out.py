@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize_scalar
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.signature import full_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, Integers, generator
 from langdiff.errors import ConfigError, DataError, listing, words
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
@@ -276,7 +275,7 @@ def held_out_log_likelihood(
         per_intent=per_intent,
         dispersion=editions.typical,
         cells=int(counts.sum()),
-        signature=join_signature(
+        signature=full_signature(
             {
                 "model": fit.model,
                 "fit": short_hash(fit.signature),
@@ -286,7 +285,6 @@ def held_out_log_likelihood(
                 "seed": named,
                 **identify_table(table),
                 "cells": int(counts.sum()),
-                "version": __version__,
             }
         ),
     )

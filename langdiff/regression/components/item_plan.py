@@ -24,7 +24,6 @@ from scipy.optimize import brentq
 from langdiff.base.result import Result
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
-from langdiff.regression.clustering import independent_units
 from langdiff.regression.components.numbers import Setting, fewest_documents, mean_size, power_of
 from langdiff.regression.outcomes.design import units_of
 from langdiff.tables.outcomes import Outcomes
@@ -257,13 +256,7 @@ def plan_items(
         difference = round(abs(rates[0] - rates[1]), 12) if difference is None else difference
     else:
         found = _of_pilot(pilot, clusters) if pilot is not None else _Pilot((sd or 0.0) ** 2, f"sd {sd:g}")
-    given: dict[str, Any] = {
-        "languages": languages,
-        "shared": shared,
-        "repeat_share": repeat_share,
-        "per_document": per_document,
-        "icc": icc,
-    }
+    given: dict[str, Any] = dict(zip(PARTS, (languages, shared, repeat_share, per_document, icc), strict=True))
     found = replace(found, **{name: value for name, value in given.items() if value is not None})
     if difference is None:
         raise ConfigError(f"a plan needs {option('difference', 0.03)}, in accuracy or in the unit of the score.")
@@ -271,22 +264,21 @@ def plan_items(
     plan = ItemPlan(
         difference=float(difference),
         variance=found.variance,
-        shared=found.shared,
-        repeat_share=found.repeat_share,
-        languages=int(found.languages),
         n_answers=int(n_answers),
         each=bool(each),
-        per_document=float(found.per_document),
-        icc=float(found.icc),
         wanted=float(power),
         level=float(level),
         source=found.source,
         frame=pd.DataFrame(),
+        **{name: type(usual)(getattr(found, name)) for name, usual in PARTS.items()},
     )
     usual = USUAL if pilot is None or pilot.scores is None else [difference * times for times in TIMES]
     sizes = sorted({*usual, float(difference)})
     frame = pd.DataFrame([_row(plan, found, x) for x in sizes], pd.Index(sizes, name="difference"))
     return replace(plan, frame=frame)
+
+
+PARTS: dict[str, Any] = {"languages": 1, "shared": 0.0, "repeat_share": 0.0, "per_document": 1.0, "icc": 0.0}
 
 
 @dataclass(frozen=True)
@@ -350,7 +342,7 @@ def _of_pilot(pilot: Outcomes, clusters: str | pd.Series | None) -> _Pilot:
     noise = rates * (1 - rates) * trials / (trials - 1).where(trials > 1)  # of one answer, by cell
     if pilot.scores is not None:
         noise = rates * np.nan  # answers to one item are known by their mean only
-    documents = units_of(pilot.items, _named(pilot, clusters)).code
+    documents = units_of(pilot.items, clusters).code
     pairs = []
     for one, other in combinations(pd.unique(levels["system"]), 2):
         sides = [levels.index[levels["system"] == system] for system in (one, other)]
@@ -379,14 +371,6 @@ def _of_pilot(pilot: Outcomes, clusters: str | pd.Series | None) -> _Pilot:
         per_document=mean_size(pd.Series(documents)),
         icc=float(np.clip(np.median(icc), 0, 1 - 1e-9)),
     )
-
-
-def _named(pilot: Outcomes, clusters: str | pd.Series | None) -> str | pd.Series | None:
-    """Return the documents of a pilot, as `fit_outcomes` finds them."""
-    if not (isinstance(clusters, str) and clusters == "auto"):
-        return clusters
-    found = independent_units(pilot.items.index, pilot.items, clusters)
-    return found.labels if isinstance(found.labels, pd.Series) else None
 
 
 def _side(table: pd.DataFrame, at: list[pd.Index], sign: int) -> Floats:

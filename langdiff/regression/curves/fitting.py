@@ -17,9 +17,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
+from scipy.special import softmax
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature, short_hash
+from langdiff.base.signature import full_signature, short_hash
 from langdiff.base.types import Floats, Integers, check_resamples, seed_number
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, warn
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
@@ -27,7 +27,7 @@ from langdiff.regression.curves.curve import DifficultyCurve
 from langdiff.regression.design import make_design
 from langdiff.regression.fitting.audit import residuals_of, test_noise, warn_of_noise, with_own_dispersions
 from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
-from langdiff.regression.fitting.influence import influence_on_c, normalized_influence
+from langdiff.regression.fitting.influence import influence_on_c
 from langdiff.regression.fitting.integrated import OwnDispersions
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals, log_bits
@@ -90,7 +90,7 @@ def estimate_size(fitted: Fitting, cluster: Integers) -> SizeEstimate:
             ) from error
     else:
         of_c = influence_on_c(fitted.clusters(cluster[fitted.used]), cluster, len(difficulty))
-    influence = normalized_influence(of_c, difficulty)
+    influence = of_c - (of_c @ softmax(difficulty))[:, None]
     level, of_level = _level(fitted.table.bits, difficulty, influence, cluster)
     return SizeEstimate(level + difficulty, of_level[:, None] + influence)
 
@@ -220,7 +220,7 @@ def fit_curve(
         n_draws=n_draws,
         seed=number,
         converged=all(fitted.estimate.converged for fitted in fits),
-        signature=join_signature(
+        signature=full_signature(
             {
                 "curve": ",".join(map(str, sizes)),
                 "match": match,
@@ -234,7 +234,6 @@ def fit_curve(
                 "draws": n_draws,
                 "seed": number,
                 "tables": short_hash(*(table.bits for several in by_size.values() for table in several)),
-                "version": __version__,
             }
         ),
     )

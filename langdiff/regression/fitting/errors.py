@@ -198,10 +198,7 @@ class Sandwich(Errors):
         if correction in ("CR2", "CR3"):
             sample.check()
         fitting, n_clusters = sample.fitting, sample.n_clusters
-        codes = sample.kinds or [np.arange(n_clusters)]
-        if len(codes) == 2:
-            codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
-        parts, editions = [fitting.clusters(code) for code in codes], len(fitting.estimate.c)
+        parts, editions = [fitting.clusters(code) for code in sample.codes], len(fitting.estimate.c)
         influence = raw = None
         try:
             freedom = np.min([freedom_of_units(sample, part) for part in parts[:2]], axis=0)
@@ -232,15 +229,15 @@ class Sandwich(Errors):
             n_clusters=n_clusters,
             design_effect=effect,
         )
-        of_all = [part for part in map(fitting.joint, codes) if part is not None]
+        of_all = [part for part in map(fitting.joint, sample.codes) if part is not None]
         joint = _of_clusters(sample, of_all, correction) if of_all else None
         of_units = sample.of_units(covariance)
-        of_rows = None if influence is None else _normalized(sample, influence, out=influence)
-        of_raw = None if raw is None else _normalized(sample, raw)
+        of_rows = None if influence is None else normalized(sample, influence, out=influence)
+        of_raw = None if raw is None else normalized(sample, raw)
         return Uncertainty(of_units, freedom, source, joint, covariance, None, of_rows, of_raw)
 
 
-def _normalized(sample: Sample, of_c: Floats, out: Floats | None = None) -> Floats:
+def normalized(sample: Sample, of_c: Floats, out: Floats | None = None) -> Floats:
     """Return influences on difficulties whose factors average 1 from those up to a constant, (G, J) → (G, U)."""
     first = sample.design.first
     if not np.array_equal(first, np.arange(of_c.shape[1])):
@@ -260,10 +257,7 @@ def _of_kinks(sample: Sample, correction: Correction) -> Uncertainty:
     except LinAlgError:
         warn("the scores of the intents give no second derivative: standard errors come from a jackknife.")
         return Jackknife().covariance(sample)
-    codes = sample.kinds or [np.arange(n_clusters)]
-    if len(codes) == 2:
-        codes = [*codes, np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()]
-    sums = [sums_by_cluster(rows, code) for code in codes]
+    sums = [sums_by_cluster(rows, code) for code in sample.codes]
     scaled = [each if correction == "CR0" else np.sqrt(len(each) / (len(each) - 1)) * each for each in sums]
     parts = [each.T @ each for each in scaled]
     covariance = parts[0] if len(parts) == 1 else crossed_covariance(*parts)
@@ -271,7 +265,7 @@ def _of_kinks(sample: Sample, correction: Correction) -> Uncertainty:
     source = ErrorSource(
         kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect
     )
-    of_units = [_normalized(sample, each) for each in (scaled[0], sums[0])] if len(parts) == 1 and sample.kinds else []
+    of_units = [normalized(sample, each) for each in (scaled[0], sums[0])] if len(parts) == 1 and sample.kinds else []
     freedom = freedom_by_shares(sample) if sample.kinds else n_clusters - 1.0
     return Uncertainty(sample.of_units(covariance), freedom, source, None, covariance, None, *of_units)
 
@@ -301,7 +295,7 @@ def _of_columns(sample: Sample, correction: Correction) -> Uncertainty:
         raise TypeError("sizes must be fixed")
     if correction in ("CR2", "CR3"):
         sample.check()
-    code = sample.kinds[0] if sample.kinds else np.arange(n_clusters)
+    code = sample.codes[0]
     factor = fitting.column_influences(code, correction)
     if correction == "CR1":
         factor *= np.sqrt(n_clusters / (n_clusters - 1))
@@ -309,9 +303,9 @@ def _of_columns(sample: Sample, correction: Correction) -> Uncertainty:
     if sample.kinds:
         raw, plain = (fitting.column_influences(each, "CR0") for each in (code, np.arange(len(code))))
         clustered, alone = (
-            float(np.vdot(part, part) - np.sum(part.sum(axis=1) ** 2) / part.shape[1]) for part in (raw, plain)
+            np.vdot(part, part) - np.sum(part.sum(axis=1) ** 2) / part.shape[1] for part in (raw, plain)
         )
-        effect = clustered / alone
+        effect = float(clustered / alone)
         raw = raw - (raw @ mean)[:, None]
     source = ErrorSource(
         kind="sandwich", correction=correction, clusters=sample.name, n_clusters=n_clusters, design_effect=effect

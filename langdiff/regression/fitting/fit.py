@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature
+from langdiff.base.signature import full_signature
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
 from langdiff.regression.audit import Audit, NoiseTest
@@ -444,9 +443,8 @@ def _signature(fitting: Fitting, uncertainty: Uncertainty, clusters: Independent
         "cells": cells,
         "intents": len(table.intents),
         "editions": len(table.editions),
-        "version": __version__,
     }
-    return join_signature(parts)
+    return full_signature(parts)
 
 
 def _replaced_percent(table: Surprisals) -> pd.Series | None:

@@ -12,12 +12,11 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 from scipy.linalg import LinAlgError
-from scipy.special import softmax
 
 from langdiff.base.signature import short_hash
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import DataError
-from langdiff.regression.fitting.errors import USUAL_CORRECTION, freedom_by_shares, freedom_of_units
+from langdiff.regression.fitting.errors import USUAL_CORRECTION, freedom_by_shares, freedom_of_units, normalized
 from langdiff.regression.fitting.fixed import Fixed
 from langdiff.regression.fitting.sample import Sample, Uncertainty
 from langdiff.regression.kernel.clusters import Clusters, adjusted_influences, sums_by_cluster
@@ -57,8 +56,8 @@ def _rows_of(sample: Sample) -> Floats:
     """
     fitting, count = sample.fitting, sample.n_clusters
     if fitting.integrated or fitting.settings.variant.kinked:
-        return _normalized(sample, np.sqrt(count / (count - 1)) * fitting.row_influence())
-    return _normalized(sample, adjusted_influences(fitting.clusters(np.arange(count)), USUAL_CORRECTION))
+        return normalized(sample, np.sqrt(count / (count - 1)) * fitting.row_influence())
+    return normalized(sample, adjusted_influences(fitting.clusters(np.arange(count)), USUAL_CORRECTION))
 
 
 def influence_of(sample: Sample, uncertainty: Uncertainty, of_bits: str = "") -> Influence:
@@ -80,7 +79,7 @@ def influence_of(sample: Sample, uncertainty: Uncertainty, of_bits: str = "") ->
     sample.check()
     code = sample.kinds[0]
     if fitting.settings.variant.kinked and not fitting.integrated:
-        plain = _normalized(sample, sums_by_cluster(fitting.row_influence(), code))
+        plain = normalized(sample, sums_by_cluster(fitting.row_influence(), code))
         return _record(sample, np.sqrt(1 + 1 / most) * plain, plain, freedom_by_shares(sample))
     clusters, editions = fitting.clusters(code), len(fitting.estimate.c)
     try:
@@ -90,8 +89,8 @@ def influence_of(sample: Sample, uncertainty: Uncertainty, of_bits: str = "") ->
             raise
         freedom = np.full((count, count), most)
         of_c = np.sqrt(1 + 1 / most) * adjusted_influences(clusters, "CR0")[:, :editions]
-    raw = _normalized(sample, adjusted_influences(clusters, "CR0")[:, :editions])
-    return _record(sample, _normalized(sample, of_c), raw, freedom)
+    raw = normalized(sample, adjusted_influences(clusters, "CR0")[:, :editions])
+    return _record(sample, normalized(sample, of_c), raw, freedom)
 
 
 def _record(
@@ -103,7 +102,7 @@ def _record(
 ) -> Influence:
     """Return the influences of the clusters of a sample, with their shares in the information."""
     fitting = sample.fitting
-    code = sample.kinds[0] if sample.kinds else np.arange(sample.n_clusters)
+    code = sample.codes[0]
     if isinstance(fitting, Fixed):
         share = fitting.unit_shares(code)
         if share.ndim == 2 and (share.size > MOST_SHARES or not fitting.by_columns):
@@ -161,15 +160,3 @@ def influence_on_c(clusters: Clusters, code: Integers, editions: int) -> Floats:
     of_c = np.zeros((int(code.max()) + 1, editions))
     of_c[clusters.numbers] = adjusted
     return of_c
-
-
-def normalized_influence(of_c: Floats, difficulty: Floats) -> Floats:
-    """Return influences on difficulties whose factors average 1 from those up to a constant, (G, U) → (G, U)."""
-    normalized: Floats = of_c - (of_c @ softmax(difficulty))[:, None]
-    return normalized
-
-
-def _normalized(sample: Sample, of_c: Floats) -> Floats:
-    first = sample.design.first
-    of_units = of_c if np.array_equal(first, np.arange(of_c.shape[1])) else of_c[:, first]
-    return normalized_influence(of_units, sample.fitting.difficulties)

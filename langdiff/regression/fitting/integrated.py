@@ -23,7 +23,6 @@ from langdiff.regression.kernel.estimate import Estimate
 from langdiff.regression.kernel.integrated.comparisons import (
     bootstrap_wald,
     compare_dispersions,
-    estimand_levels,
     likelihood_ratio_p,
     sandwich_covariance,
 )
@@ -281,7 +280,7 @@ class OwnDispersions(Fitting):
 
     def clusters(self, cluster: Integers) -> Clusters:
         """Return scores and information by cluster; see `Fitting.clusters`."""
-        return self._clusters(cluster, _to_expected(self.unequal) @ self.unequal.jacobian)
+        return self._clusters(cluster, self.unequal.expected()[1] @ self.unequal.jacobian)
 
     def _clusters(self, cluster: Integers, to_parameters: Floats) -> Clusters:
         """Return clusters with a root that maps to some parameters."""
@@ -329,7 +328,7 @@ class OwnDispersions(Fitting):
     @property
     def _to_influence(self) -> Floats:
         found = self.unequal
-        matrix: Floats = _to_expected(found) @ found.jacobian @ pseudo_inverse(found.information)
+        matrix: Floats = found.expected()[1] @ found.jacobian @ pseudo_inverse(found.information)
         return matrix
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:
@@ -422,24 +421,14 @@ def dispersion_groups(dispersion: Dispersion, table: Surprisals, info: pd.DataFr
     return labels.map(lambda label: label if isinstance(label, str | int) else str(label))
 
 
-def _to_expected(found: UnequalEstimate) -> Floats:
-    """Return the derivatives of ln expected bits with respect to levels and log-dispersions, shape (J, J + G)."""
-    editions, groups = len(found.c), len(found.log_variance)
-    jacobian = np.zeros((editions, editions + groups))
-    jacobian[:, :editions] = np.eye(editions)
-    if found.model == "1":
-        jacobian[np.arange(editions), editions + found.group] = 0.5 * np.exp(found.log_variance)[found.group]
-    return jacobian
-
-
 def _expected_estimate(found: UnequalEstimate) -> Estimate:
     """Return an estimate with difficulties of expected bits."""
-    levels, variance = estimand_levels(found, "expected"), np.exp(found.log_variance)
+    (c, to_expected), variance = found.expected(), np.exp(found.log_variance)
     return Estimate(
         method="newton",
-        c=levels.values,
+        c=c,
         sizes=found.sizes,
-        covariance=levels.covariance,
+        covariance=to_expected @ found.covariance @ to_expected.T,
         dispersion=float(np.mean(np.expm1(variance) if found.model == "1" else variance)),
         log_likelihood=found.log_likelihood,
         converged=found.converged,

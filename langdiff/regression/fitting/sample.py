@@ -204,6 +204,13 @@ class Sample:
             first = np.unique(self.kinds[0], return_index=True)[1]
             self.stratum = pd.factorize(strata[used])[0][first]
 
+    @cached_property
+    def codes(self) -> list[Integers]:
+        """Clusters of intents of each kind, and of two kinds also of both; of no kind, the intents themselves."""
+        if len(self.kinds) == 2:
+            return [*self.kinds, np.unique(np.column_stack(self.kinds), axis=0, return_inverse=True)[1].ravel()]
+        return self.kinds or [np.arange(self.n_clusters)]
+
     @property
     def n_clusters(self) -> int:
         """Number of clusters; with two kinds of clusters, the smaller number."""

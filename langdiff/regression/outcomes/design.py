@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option, warn, words
+from langdiff.regression.clustering import independent_units
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import matrix_again, matrix_of
 from langdiff.regression.kernel.connected import edition_components
@@ -118,7 +119,7 @@ class ItemUnits(NamedTuple):
 
 
 def units_of(items: pd.DataFrame, clusters: str | pd.Series | None, source: str = "as given") -> ItemUnits:
-    """Return the units of items: clusters by an attribute or by labels; by default each item is its own.
+    """Return the units of items: clusters by an attribute, by labels or found; by default each item is its own.
 
     Raises
     ------
@@ -127,6 +128,9 @@ def units_of(items: pd.DataFrame, clusters: str | pd.Series | None, source: str 
     DataError
         If items have no value, or all the same.
     """
+    if isinstance(clusters, str) and clusters == "auto":
+        found = independent_units(items.index, items)
+        clusters, source = found.labels if isinstance(found.labels, pd.Series) else None, found.source
     if clusters is None:
         return ItemUnits(*Units.of("item", items.index))
     labels = attribute_of(items, clusters, "clusters") if isinstance(clusters, str) else clusters

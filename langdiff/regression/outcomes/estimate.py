@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import logit
@@ -74,8 +75,6 @@ class Estimate:
         The fit; σ is 0, and d at its bound, exactly where the likelihood is largest there.
     without_spread : float
         Log-likelihood at σ = 0; NaN of the conditional model.
-    score_at_zero : float
-        ∂ℓ/∂σ² at σ = 0; NaN of the conditional model.
     without_parameter : float
         Log-likelihood with d at its lower bound; NaN of likelihoods without a parameter.
     without_translation : float
@@ -84,7 +83,6 @@ class Estimate:
 
     optimum: Optimum
     without_spread: float = np.nan
-    score_at_zero: float = np.nan
     without_parameter: float = np.nan
     without_translation: float = np.nan
 
@@ -163,7 +161,7 @@ def maximize(
             continue
         whole = moving @ (step * min(1.0, LONGEST / np.abs(step).max()))
         halvings = HALVINGS if len(stages) == 1 else EARLY_HALVINGS
-        moved = _improved(partial(_moved, point, whole, bounds), at, value, promise, halvings)
+        moved = improved(partial(_moved, point, whole, bounds), at, value, promise, halvings)
         if moved is None and len(stages) > 1:  # with few nodes, values may not agree with gradients
             stages.pop(0)
             value = at(point)
@@ -201,9 +199,9 @@ def _moved(point: Point, step: Floats, bounds: tuple[float, float], share: float
     return point.from_vector(vector)
 
 
-def _improved(
-    move: Callable[[float], Point], at: Callable[[Point], Value], value: Value, promise: float, halvings: int
-) -> tuple[Point, Value] | None:
+def improved(
+    move: Callable[[float], Any], at: Callable[[Any], Any], value: Any, promise: float, halvings: int
+) -> tuple[Any, Any] | None:
     """Return the first point along a step, halved, that improves; None if there is none."""
     share = 1.0
     for _ in range(halvings):
@@ -234,12 +232,7 @@ def estimate(rows: Rows, structure: Structure, *, start: Point | None = None) ->
         first = replace(first, d=parameter.start)
     merged = collapse(rows) if totals_suffice(rows, first, equal) else rows
     null = _without_spread(merged, first, equal)
-    sigma = len(null.point.to_vector()) - len(null.point.log_loading) - 2
-    zero = {
-        "without_spread": null.value.log_likelihood,
-        "score_at_zero": float(null.value.hessian[sigma, sigma]) / 2,
-        "without_parameter": without_parameter,
-    }
+    zero = {"without_spread": null.value.log_likelihood, "without_parameter": without_parameter}
     full = replace(null.point, spread=1.0)
     found = maximize(merged, full, equal, free_directions(full, equal, spread=True))
     vanished = found.point.spread < ZERO_SPREAD or found.value.log_likelihood < null.value.log_likelihood

@@ -6,8 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.signature import full_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning, listing, option, warn
 from langdiff.regression.clustering import independent_units
@@ -296,15 +295,7 @@ def _fit_scores(outcomes: Outcomes, options: _Options, refused: dict[str, object
         step=0.0,
         point=Point(level=levels, slope=np.zeros(0), spread=spread, log_loading=np.zeros(levels.shape[1])),
         settings=structure.likelihood.settings,
-        signature=_signature(
-            outcomes,
-            options,
-            ErrorRecord(kind="sandwich"),
-            units,
-            dict.fromkeys(("by", "formula", "interaction")),
-            False,
-            None,
-        ),
+        signature=_signature(outcomes, options, ErrorRecord(kind="sandwich"), units, {}),
         columns=outcomes.columns,
         outcomes=outcomes,
     )
@@ -351,7 +342,7 @@ def _check_options(
 
 
 def _warn_of_ratings(scores: pd.DataFrame) -> None:
-    """Say that scores look like ratings, which have a model of their own."""
+    """Warn of scores that look like ratings."""
     values = np.unique(scores.to_numpy(dtype=float))
     values = values[~np.isnan(values)]
     if FEWEST_RATINGS <= len(values) <= MOST_RATINGS and (values % 1 == 0).all():
@@ -481,10 +472,11 @@ def _signature(
     record: ErrorRecord,
     units: ItemUnits,
     used: dict[str, Any],
-    allow_unlinked: bool,
-    chance: Floats | None,
+    allow_unlinked: bool = False,
+    chance: Floats | None = None,
 ) -> str:
-    grouping = used["interaction"] or used["by"]
+    by, formula, interaction = (used.get(name) for name in ("by", "formula", "interaction"))
+    grouping = interaction or by
     constant = options.structure.likelihood.constant
     named = options.clusters if isinstance(options.clusters, str) else None
     attributes = [name for name in (grouping, named, constant) if name is not None]
@@ -493,9 +485,9 @@ def _signature(
     errors = kind if units.name == "item" else f"{kind}({units.name})"
     parts: dict[str, object] = {
         "model": f"{options.model}{str(options.structure.likelihood).removeprefix(options.structure.likelihood.name)}",
-        "by": used["by"],
-        "formula": None if used["formula"] is None else f"#{short_hash(used['formula'], outcomes.items)}",
-        "interaction": used["interaction"],
+        "by": by,
+        "formula": None if formula is None else f"#{short_hash(formula, outcomes.items)}",
+        "interaction": interaction,
         "chance": None if chance is None else short_hash(pd.DataFrame(chance)),
         "additive": bool(options.structure.additive) or None,
         "errors": errors,
@@ -503,6 +495,5 @@ def _signature(
         "seed": record.seed or None,
         "unlinked": allow_unlinked,
         "outcomes": short_hash(outcomes.values, outcomes.trials, outcomes.items[attributes], *found),
-        "version": __version__,
     }
-    return join_signature(parts)
+    return full_signature(parts)

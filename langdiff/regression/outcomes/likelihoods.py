@@ -161,12 +161,6 @@ def _end_weights() -> Floats:
     return np.asarray(np.linalg.solve(np.array(OFFSETS, dtype=float) ** powers[:, None], corrections), dtype=float)
 
 
-def log_coefficients(s: Floats, t: Floats) -> Floats:
-    """Return ln C(t, s), by which counts are more probable than one order of their trials."""
-    coefficients: Floats = gammaln(t + 1) - gammaln(s + 1) - gammaln(t - s + 1)
-    return coefficients
-
-
 class CellParameter(NamedTuple):
     """A parameter d that all cells share, and how it is published.
 
@@ -302,7 +296,7 @@ class Likelihood(ABC):
         t : ndarray, shape (..., J)
             Trials; 0 where a cell is missing.
         """
-        return log_coefficients(s, t)
+        return np.asarray(gammaln(t + 1) - gammaln(s + 1) - gammaln(t - s + 1))
 
     def draw(
         self,

@@ -41,7 +41,7 @@ from langdiff.tables.two_way import rank_best
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NEVER_BELOW = ("spread", "correlation")  # 0
+NEVER_BELOW = ("spread", "loading", "correlation")  # 0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -15,12 +15,12 @@ from langdiff.base.grids import Cell, Column, Grid, Line, Shown, signed
 from langdiff.base.result import Result
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffError, LangdiffWarning, listing, option, warn
-from langdiff.regression.clustering import independent_units
+from langdiff.regression.outcomes.design import units_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
 from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import digits_of
 from langdiff.tables.effects import Effects
-from langdiff.tables.influences import Influence, Units, sums
+from langdiff.tables.influences import Influence, sums
 from langdiff.tables.logs.result import Logs
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import LEVEL, t_interval, t_p
@@ -291,7 +291,7 @@ def _compared(
     if gone:
         raise DataError(f"the runs share no items in {listing(gone)}: leave it out, or pair items by {option('item')}.")
     gain = np.where(both, rates[1] - rates[0], 0.0)
-    units, code = _units(runs[0], items, clusters)
+    units, code, _ = units_of(runs[0].items.loc[items], clusters)
     over, under = (sums(x, code, len(units.names)) for x in (gain, both.astype(float)))
     scored = any(run.scores is not None for run in runs)
     effects = Effects(
@@ -320,14 +320,6 @@ def _compared(
     if len(languages) > 1:
         frame = pd.concat([row, frame], ignore_index=True)
     return frame, effects, remarks
-
-
-def _units(run: Outcomes, items: pd.Index, clusters: str | pd.Series | None) -> tuple[Units, Integers]:
-    """Return the independent units of the items that both runs have, and the code of each item."""
-    found = independent_units(items, run.items.loc[items], clusters)
-    if isinstance(found.labels, pd.Series):
-        return Units.of(found.name, found.labels.tolist(), found.source)
-    return Units.of("item", items)
 
 
 def _interval(effects: Effects, level: float) -> dict[str, Floats]:
@@ -364,11 +356,7 @@ def _rows(effects: Effects, rates: Sequence[Floats], both: Booleans, level: floa
 def _mean(effects: Effects, frame: pd.DataFrame, level: float) -> pd.DataFrame:
     """Return the row of the mean over languages."""
     w = np.full(len(effects.estimate), 1 / len(effects.estimate))
-    mean = Effects(
-        estimate=pd.Series(w @ effects.estimate.to_numpy(), pd.Index([ALL]), name="gain"),
-        influence=effects.influence.map(w[None, :]),  # type: ignore[union-attr]  # made of units above
-        scale=effects.scale,
-    )
+    mean = effects.linear(w[None], pd.Index([ALL]), effects.scale)
     sides = {side: w @ frame[side].to_numpy() for side in ("old", "new")}
     row = pd.DataFrame({"language": [ALL], **sides, **_interval(mean, level)})
     return row.assign(**{name: int(frame[name].sum()) for name in ("gained", "lost", "ties")})

@@ -18,12 +18,13 @@ import pandas as pd
 from scipy.linalg import LinAlgError
 from scipy.special import expit, xlogy
 
-from langdiff.base.types import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROOTS, Booleans, Floats, Integers
+from langdiff.base.types import TOLERANCE_OF_ROOTS, Booleans, Floats, Integers
 from langdiff.errors import DataError, SolverError, listing, option, warn
 from langdiff.regression.kernel.clusters import RowClusters, adjusted_influences
 from langdiff.regression.kernel.likelihood import RowInformation, Rows
 from langdiff.regression.kernel.two_way import solve_two_way, two_way_premiums
 from langdiff.regression.outcomes.design import ItemUnits
+from langdiff.regression.outcomes.estimate import HALVINGS, improved
 from langdiff.regression.outcomes.inference import ABILITY, DIFFICULTY, ITEMS, SPREAD
 from langdiff.regression.outcomes.likelihoods import NORMAL, ORDINAL, POISSON
 from langdiff.regression.variants.normal import LogNormal
@@ -36,7 +37,6 @@ MOST_EXACT = 200  # units up to which degrees of freedom are exact
 MOST_STEPS = 100
 NODES = 21
 NO_SPREAD = 1e-3  # σ that is none
-HALVINGS, LEAST_GAIN = 30, 1e-6
 
 
 class ScoreEstimate(NamedTuple):
@@ -158,7 +158,7 @@ def estimate_ratings(outcomes: Outcomes, units: ItemUnits) -> ScoreEstimate:
     share = sums(~np.isnan(y), units.code, count)
     share = np.column_stack([share, np.repeat(share.sum(axis=1)[:, None], len(names) - columns, axis=1)])
     values = sums(found.scores, units.code, count) @ inverse
-    return ScoreEstimate(names, found.point, values, share / share.sum(axis=0), found.value, n_iterations)
+    return ScoreEstimate(names, found.point, values, share / share.sum(axis=0), found.log_likelihood, n_iterations)
 
 
 def _check_separated(names: pd.Index, place: Integers, count: int) -> None:
@@ -176,7 +176,7 @@ class _Value(NamedTuple):
     """A point (θ, τ, σ), its log-likelihood, scores of rows (I, P) and Hessian (P, P)."""
 
     point: Floats
-    value: float
+    log_likelihood: float
     scores: Floats
     hessian: Floats
 
@@ -196,13 +196,13 @@ class _Ratings:
         odds = np.log(np.array(above)) - np.log(self.there.sum(axis=0) + 1 - np.array(above))
         return np.array([*odds[0], *(odds[0] - odds[1:]).mean(axis=1), 1.0])
 
-    def at(self, point: Floats) -> _Value | None:
-        """Return value, scores and Hessian at a point; None where thresholds are not in order."""
+    def at(self, point: Floats) -> _Value:
+        """Return value, scores and Hessian at a point, of infinite loss where thresholds are not in order."""
         columns, sigma = self.place.shape[1], point[-1]
         thresholds = np.array([0.0, *point[columns:-1]])
         gaps = np.diff(thresholds)
         if not (gaps > 0).all():
-            return None
+            return _Value(point, -np.inf, np.zeros((len(self.place), len(point))), np.zeros((len(point), len(point))))
         upper = np.append(thresholds, np.inf)[self.place] - point[:columns]
         lower = np.insert(thresholds, 0, -np.inf)[self.place] - point[:columns]
         inside = np.array([0.0, *1 / np.expm1(gaps), 0.0])[self.place]  # (I, J)
@@ -262,38 +262,30 @@ class _Ratings:
         return own, np.tril(second) + np.tril(second, -1).T
 
 
+def _moved(point: Floats, step: Floats) -> Floats:
+    moved: Floats = point + step
+    moved[-1] = abs(moved[-1])  # the likelihood is even in σ
+    return moved
+
+
 def _search(model: _Ratings) -> tuple[_Value, int]:
     """Return the maximum by Newton's method, with σ = 0 where the likelihood is largest there, and the steps taken."""
     found, free = model.at(model.start()), slice(None)
     for iteration in range(MOST_STEPS):
-        if found is None:
-            break
         gradient, hessian = found.scores.sum(axis=0)[free], found.hessian[free, free]
         values, axes = np.linalg.eigh(-hessian)
         step = axes @ ((axes.T @ gradient) / np.maximum(np.abs(values), np.finfo(float).eps * np.abs(values).max()))
         promise = float(gradient @ step)
         if promise < TOLERANCE_OF_ROOTS and values[0] > 0:
             return found, iteration
-        moved = _improved(model, found, np.append(step, np.zeros(len(found.point) - len(step))), promise)
+        whole, start = np.append(step, np.zeros(len(found.point) - len(step))), found.point
+        moved = improved(lambda share: _moved(start, share * whole), model.at, found, promise, HALVINGS)  # noqa: B023
         if moved is None:
             break
-        found = moved
+        found = moved[1]
         if free == slice(None) and found.point[-1] < NO_SPREAD:
             found, free = model.at(np.append(found.point[:-1], 0.0)), slice(-1)
     raise SolverError("the likelihood of ratings was not maximized: thresholds or levels may be infinite.")
-
-
-def _improved(model: _Ratings, found: _Value, step: Floats, promise: float) -> _Value | None:
-    """Return the first point along a step, halved, at which the likelihood is not smaller."""
-    least = found.value - ROUNDING_OF_LIKELIHOODS * abs(found.value) - LEAST_GAIN * min(promise, 1.0)
-    for _ in range(HALVINGS):
-        point = found.point + step
-        point[-1] = abs(point[-1])  # the likelihood is even in σ
-        moved = model.at(point)
-        if moved is not None and moved.value >= least:
-            return moved
-        step = step / 2
-    return None
 
 
 ESTIMATORS: dict[str, Callable[[Outcomes, ItemUnits], ScoreEstimate]] = {

@@ -31,8 +31,7 @@ import pandas as pd
 from scipy.linalg import cholesky, helmert, solve_triangular
 from scipy.special import logsumexp
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature, name_of_number
+from langdiff.base.signature import full_signature, name_of_number
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, listing
 from langdiff.regression.fitting.fit import fit
@@ -410,7 +409,6 @@ def prepare(
         "cells": int(bits.notna().to_numpy().sum()),
         "intents": bits.shape[0],
         "editions": bits.shape[1],
-        "version": __version__,
     }
     return Posterior(
         variant=variant,
@@ -420,7 +418,7 @@ def prepare(
         bits=bits,
         fit=point,
         lm=table.lm,
-        signature=join_signature(parts),
+        signature=full_signature(parts),
         priors=str(priors),
         single_cell_intents=int((~several).sum()),
         random_intents=random_intents,

@@ -11,8 +11,7 @@ from langdiff.run.html import tables_of
 from langdiff.run.settings import Basis, Section, section
 
 if TYPE_CHECKING:
-    from langdiff.run.experiment import Core
-    from langdiff.run.result import RunResult
+    from langdiff.run.settings import Core, RunResult
 
 _DRAWN = 60  # editions at most
 _SHOWN = ["edition", "kind", "says", "gain"]

@@ -24,8 +24,7 @@ from langdiff.run.settings import Basis, Section, section
 from langdiff.tables.divisions import Folds, Parts, texts_by_part
 
 if TYPE_CHECKING:
-    from langdiff.run.experiment import Core
-    from langdiff.run.result import RunResult
+    from langdiff.run.settings import Core, RunResult
 
 TABLE = "tables/baselines.csv"
 

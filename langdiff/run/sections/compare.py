@@ -17,7 +17,7 @@ from langdiff.run.settings import Basis, Section, by_model, section
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
-    from langdiff.run.result import RunResult
+    from langdiff.run.settings import RunResult
 
 
 @section(

@@ -18,8 +18,7 @@ from langdiff.run.html import html_table, percent
 from langdiff.run.settings import Basis, Section, Training, section, seeds_of_folds
 
 if TYPE_CHECKING:
-    from langdiff.run.experiment import Core
-    from langdiff.run.result import RunResult
+    from langdiff.run.settings import Core, RunResult
 
 CURVE = "curve.json"
 JOBS = "curve-jobs"  # language models of smaller training data, one folder per size

@@ -17,8 +17,7 @@ from langdiff.run.html import tables_of
 from langdiff.run.settings import Basis, Section, section
 
 if TYPE_CHECKING:
-    from langdiff.run.experiment import Core
-    from langdiff.run.result import RunResult
+    from langdiff.run.settings import Core, RunResult
 
 TABLE = "tables/folds.csv"
 NOT_COMPARED = "folds_not_compared"  # in the manifest: why, by language model

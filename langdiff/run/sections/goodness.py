@@ -12,7 +12,7 @@ from langdiff.run.html import tables_by_model
 from langdiff.run.settings import Basis, Section, by_model, section
 
 if TYPE_CHECKING:
-    from langdiff.run.result import RunResult
+    from langdiff.run.settings import RunResult
 
 
 @section(

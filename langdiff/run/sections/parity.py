@@ -13,7 +13,7 @@ from langdiff.run.settings import Basis, Section, by_model, section
 from langdiff.tables.divisions import Folds
 
 if TYPE_CHECKING:
-    from langdiff.run.result import RunResult
+    from langdiff.run.settings import RunResult
 
 # columns of texts, which are the same for every language model
 OF_TEXTS = ("characters", "bytes", "byte_premium", "character_premium", "bytes_per_character", "reference_bytes")

@@ -12,8 +12,7 @@ from langdiff.run.html import tables_of
 from langdiff.run.settings import Basis, Section, section
 
 if TYPE_CHECKING:
-    from langdiff.run.experiment import Core
-    from langdiff.run.result import RunResult
+    from langdiff.run.settings import Core, RunResult
 
 CAPTIONS = {"systems": "Language models, the best first", "languages": "Languages, the best served first"}
 FLAGS = "Cells that differ from the sum of language and language model"

@@ -11,7 +11,7 @@ from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.settings import Basis, Section, by_model, section
 
 if TYPE_CHECKING:
-    from langdiff.run.experiment import Core
+    from langdiff.run.settings import Core
 
 
 @section(

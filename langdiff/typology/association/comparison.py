@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from langdiff import __version__
 from langdiff.base.grids import Shown
 from langdiff.base.result import Result
-from langdiff.base.signature import join_signature
+from langdiff.base.signature import full_signature
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.effect_sources import Sources
@@ -292,13 +291,12 @@ def compare_relatedness(
     return RelatednessComparison(
         models=pd.DataFrame(rows, columns=list(COLUMNS)),
         left_out=relatives.left_out(RELATED[-1], everything),
-        signature=join_signature(
+        signature=full_signature(
             {
                 "relatedness": ",".join(tests),
                 "averaging": averaging,
                 "relatives": relatives.hash(),
                 "data": f"{corpus}#{hash_sample(sample, names)}",
-                "version": __version__,
             }
         ),
     )

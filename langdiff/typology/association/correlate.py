@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from langdiff import __version__
-from langdiff.base.signature import join_signature, name_of_number, name_of_seed
+from langdiff.base.signature import full_signature, name_of_number, name_of_seed
 from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, listing, option, warn
 from langdiff.tables.effect_sources import Sources
@@ -215,7 +214,7 @@ def correlate(
         samples=(sample,),
         relatedness=pd.DataFrame(models, columns=list(COLUMNS)),
         alpha=ALPHA,
-        signature=join_signature(
+        signature=full_signature(
             {
                 "tests": ",".join(settings.tests),
                 "given": ",".join(settings.given) or None,
@@ -229,7 +228,6 @@ def correlate(
                 "tree": relatives.source or None,
                 "relatives": relatives.hash(),
                 "data": f"{corpus}#{hash_sample(sample, frame['predictor'].unique())}",
-                "version": __version__,
             }
         ),
     )

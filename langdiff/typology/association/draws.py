@@ -9,10 +9,9 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 from scipy import stats
 
-from langdiff import __version__
 from langdiff.base.cells import exact_numbers
 from langdiff.base.result import Result, rounded
-from langdiff.base.signature import join_signature, name_of_seed, short_hash
+from langdiff.base.signature import full_signature, name_of_seed, short_hash
 from langdiff.base.types import Floats, check_resamples, generator
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, effects_by_source, posterior_draws
@@ -173,14 +172,13 @@ def propagate_errors(
     return PropagatedCorrelations(
         estimates=pd.DataFrame(rows),
         n_draws=len(drawn),
-        signature=join_signature(
+        signature=full_signature(
             {
                 "tests": ",".join(tests),
                 "draws": len(drawn),
                 "seed": named,
                 "relatives": relatives.hash(),
                 "data": f"#{short_hash(hash_sample(sample, names), by_language)}",
-                "version": __version__,
             }
         ),
     )

@@ -105,7 +105,14 @@ def test_the_hash_of_a_recipe_is_that_of_training_alone():
     small = RECIPES["char-small"]
     changed = {
         recipe_name(replace(small, name="x", **change))
-        for change in ({}, {"epochs": 3}, {"learning_rate": 1e-3}, {"bf16": True}, {"min_count": 7}, {"patience": 1})
+        for change in (
+            {},
+            {"epochs": 3},
+            {"learning_rate": 1e-3},
+            {"half": "bfloat16"},
+            {"min_count": 7},
+            {"patience": 1},
+        )
     }
     assert len(changed) == 6
 
@@ -114,7 +121,7 @@ def test_the_hash_of_a_recipe_is_that_of_training_alone():
 def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, native):
     monkeypatch.setattr(gradients, "has_bf16", lambda _: native)
     parts = make_parts(languages=["eng"])
-    mixed = replace(tiny_recipe, bf16=True)
+    mixed = replace(tiny_recipe, half="bfloat16")
     job = job_module.Job(
         edition="eng",
         parts=parts,
@@ -135,7 +142,7 @@ def test_the_precision_of_training_is_in_the_key(tiny_recipe, monkeypatch, nativ
 def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, tmp_path):
     if not gradients.has_bf16("cpu"):
         pytest.skip("this processor does not compute in bfloat16; the test of the key beside it needs no training")
-    parts, mixed = make_parts(languages=["eng"]), replace(tiny_recipe, bf16=True, epochs=1)
+    parts, mixed = make_parts(languages=["eng"]), replace(tiny_recipe, half="bfloat16", epochs=1)
     found = []
     for native in (False, True):
         monkeypatch.setattr(gradients, "has_bf16", lambda _, has=native: has)
@@ -145,7 +152,7 @@ def test_a_cache_of_another_precision_is_trained_anew(tiny_recipe, monkeypatch, 
 
 
 def test_a_training_does_not_go_on_in_another_precision(tiny_recipe, monkeypatch):
-    mixed, keys = replace(tiny_recipe, bf16=True), set()
+    mixed, keys = replace(tiny_recipe, half="bfloat16"), set()
     for native in (False, True):
         monkeypatch.setattr(gradients, "has_bf16", lambda _, has=native: has)
         keys.add(training_key(mixed, seed=0, device=torch.device("cpu"), train=[], dev=[]))

@@ -22,7 +22,12 @@ def test_training_in_bfloat16_is_close_to_single_precision():
     short = replace(RECIPES["char-fast"], epochs=4, embedding_size=128, batch_units=512)
     dev_bits = [
         train_language_model(
-            texts, texts[:9], recipe=replace(short, bf16=bf16), device="cuda", progress=False, seed=0
+            texts,
+            texts[:9],
+            recipe=replace(short, half="bfloat16" if bf16 else None),
+            device="cuda",
+            progress=False,
+            seed=0,
         ).dev_bits_per_character
         for bf16 in (True, False)
     ]

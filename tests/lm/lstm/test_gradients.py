@@ -10,11 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
+from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES, train_language_model
-from langdiff.lm.lstm.batches import pad
+from langdiff.lm.lstm.batches import Batch, pad
 from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients, has_bf16
 from langdiff.lm.lstm.network import AWDLSTM
+from tests.helpers import refused
 
 ROUNDING = 1e-12  # double precision: the same sums in another order
 DROPOUT = {"dropout_embedding": 0.1, "dropout_input": 0.1, "dropout_output": 0.1, "weight_drop": 0.3}
@@ -28,7 +31,9 @@ print(has_bf16("cpu"), *(dev_bits(bf16) for bf16 in (True, False)))
 
 
 def dev_bits(bf16):
-    recipe = replace(RECIPES["char-tiny"], bf16=bf16, epochs=1, embedding_size=64, batch_units=512)
+    recipe = replace(
+        RECIPES["char-tiny"], half="bfloat16" if bf16 else None, epochs=1, embedding_size=64, batch_units=512
+    )
     return train_language_model(
         TEXTS, TEXTS[:9], recipe=recipe, device="cpu", progress=False, seed=0
     ).dev_bits_per_character
@@ -102,6 +107,38 @@ def test_if_memory_runs_out_the_batch_goes_in_pieces(monkeypatch, caplog, length
     caplog.clear()
     accumulate_gradients(*make_problem(lengths)[:3], torch.Generator().manual_seed(3), limit=limit)
     assert not caplog.records  # nothing is tried in vain again
+
+
+@pytest.mark.parametrize("most_units", [10**9, 155])
+@pytest.mark.parametrize("state", [False, True])
+def test_intents_without_symbols_change_neither_bits_nor_gradients(monkeypatch, most_units, state):
+    """A GPU gets a multiple of 8 of them, with the dropout of as many as there are; also where memory runs out."""
+    limit_memory(monkeypatch, most_units)
+    results = []
+    for padding in (0, 3):
+        network, batch, recipe, begin = make_problem(state=state)
+        inputs, targets = (F.pad(each, (0, padding), value=19) for each in batch[:2])
+        batch = Batch(inputs, targets, F.pad(batch.lengths, (0, padding)), None, padding=padding)
+        batch = batch._replace(rows=batch.real.flatten().nonzero()[:, 0])
+        begin = begin and [tuple(F.pad(each, (0, 0, 0, padding)) for each in layer) for layer in begin]
+        loss = accumulate_gradients(network, batch, recipe, torch.Generator().manual_seed(3), begin)
+        results.append([loss.nats, *(x[:, :5] for layer in loss.state for x in layer)])
+        results[-1] += [weights.grad for weights in network.parameters()]
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=ROUNDING, atol=ROUNDING)
+
+
+def test_float16_is_for_gpus():
+    recipe = replace(RECIPES["char-tiny"], half="float16")
+    refused(
+        ConfigError,
+        "char-tiny.*float16 is for CUDA",
+        train_language_model,
+        TEXTS,
+        TEXTS[:9],
+        recipe=recipe,
+        device="cpu",
+    )
 
 
 def test_memory_that_does_not_suffice_for_one_intent_is_an_error(monkeypatch):

@@ -51,7 +51,7 @@ def test_same_seed_same_model_to_the_last_bit(tiny_recipe, units):
 def test_gradients_in_slices_are_those_of_the_whole_loss(tiny_recipe, monkeypatch, slice_of):
     recipe = replace(tiny_recipe, dropout_output=0.3, activation_penalty=2.0, change_penalty=1.0)
     units = CharacterUnits(_alphabet())
-    network = build_network(recipe, units, torch.Generator().manual_seed(0)).double().train()
+    network = build_network(recipe, units.size + 1, torch.Generator().manual_seed(0)).double().train()
     batch = pad([units.encode(t) for t in ("a cat", "on", "the far mat")], units.size, torch.device("cpu"))
     activations = network(batch.inputs, torch.Generator().manual_seed(1))
     real = batch.real

@@ -47,7 +47,8 @@ def small(recipe: Recipe, **settings) -> Recipe:
 
 
 BLOCKS = replace(RECIPES["char-residual"], name="char-residual, transformer", architecture="transformer", heads=2)
-ALL = [*RECIPES.values(), BLOCKS]
+FLOAT16 = replace(RECIPES["bpe-awd"], name="bpe-awd, float16", half="float16")
+ALL = [*RECIPES.values(), BLOCKS, FLOAT16]
 
 
 class _Steps:
@@ -101,22 +102,22 @@ def farthest(found, expected):
 
 def compare(pretend, recipe):
     """Train a recipe on both devices, and in every way on the pretend one; return differences and counts."""
-    single = replace(recipe, bf16=False)
+    single = replace(recipe, half=None)
     expected_model = train(single, "cpu")
     expected = bits(expected_model)
     steps = _Steps(pretend)
     with pretend, tempfile.TemporaryDirectory() as folder:
         with steps:
             model = train(recipe, GPU, directory=folder)
-        found = {"recipe": recipe.name, "bf16": recipe.bf16, "steps": steps.steps, **steps.per_step()}
+        found = {"recipe": recipe.name, "half": recipe.half, "steps": steps.steps, **steps.per_step()}
         found["on device"] = all(isinstance(weights, OnDevice) for weights in model.network.parameters())
         before = pretend.counts()
         own = bits(model)
         found["scoring waits"] = sum((pretend.waits - before[1]).values())
         found["products in scoring"] = sorted(pretend.products - before[3])
-        found["bits in bfloat16" if recipe.bf16 else "bits"] = farthest(own, expected)
-        in_single = train(single, GPU) if recipe.bf16 else model
-        if recipe.bf16:
+        found["bits in half precision" if recipe.half else "bits"] = farthest(own, expected)
+        in_single = train(single, GPU) if recipe.half else model
+        if recipe.half:
             found["bits"] = farthest(bits(in_single), expected)
             found["refused"] = farthest(bits(refused(pretend, recipe)), expected)
         found["read"] = farthest(bits(ld.read(folder, device=GPU)), own)

@@ -21,7 +21,6 @@ from langdiff.regression.outcomes.likelihoods import (
     beta_binomial,
     binomial,
     binomial_outer,
-    log_coefficients,
 )
 from tests.regression.outcomes.conftest import B_TRIALS, A, B
 
@@ -63,7 +62,7 @@ HARD = [[0], [0], [0], [1], [1], [1]]
 ROWS_A, ROWS_B = rows_of(A), rows_of(B, B_TRIALS, HARD)
 AT_A, AT_B = point_of([0.5, 0, -0.5]), point_of([1, 0, -1], [1.0], 0.8)
 FREE = [0, 1, 2, 3, 5]  # levels, slope and σ; τ is 0
-COEFFICIENTS = log_coefficients(ROWS_B.s, ROWS_B.t).sum()
+COEFFICIENTS = Binomial().coefficients(ROWS_B.s, ROWS_B.t).sum()
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,7 @@ def test_quadrature_is_a_sum_over_a_fine_grid(problem, d):
             cells = np.where(t > 0, coefficients + betaln(s + a, t - s + b) - betaln(a, b), 0.0)
     brute = np.log(np.trapezoid(np.exp(cells.sum(axis=2)) * norm.pdf(v), v, axis=1)).sum()
     found = evaluate(rows, replace(point, d=d), nodes=60).log_likelihood
-    assert found + log_coefficients(rows.s, rows.t).sum() == pytest.approx(brute, abs=1e-6)
+    assert found + Binomial().coefficients(rows.s, rows.t).sum() == pytest.approx(brute, abs=1e-6)
 
 
 @given(problem=problems())
@@ -164,7 +163,7 @@ def test_conditional_likelihood_is_a_sum_over_tables(problem):
     brute = 0.0
     for s, t in zip(rows.s, rows.t, strict=True):
         every = [
-            np.exp(np.array(cells) @ theta + log_coefficients(np.array(cells), t).sum())
+            np.exp(np.array(cells) @ theta + Binomial().coefficients(np.array(cells), t).sum())
             for cells in itertools.product(*(range(int(most) + 1) for most in t))
             if sum(cells) == s.sum()
         ]

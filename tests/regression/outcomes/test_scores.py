@@ -117,11 +117,13 @@ def test_the_likelihood_of_ratings_and_its_derivatives():
         return np.prod(expit(ends[row] - eta) - expit(ends[np.array(row) - 1] - eta)) * np.exp(-(v**2) / 2)
 
     exact = sum(np.log(quad(density, -9, 9, (row,))[0] / np.sqrt(2 * np.pi)) for row in RATINGS)
-    assert found.value == pytest.approx(-48.926156036, abs=1e-8)
-    assert found.value == pytest.approx(exact, abs=1e-6)
+    assert found.log_likelihood == pytest.approx(-48.926156036, abs=1e-8)
+    assert found.log_likelihood == pytest.approx(exact, abs=1e-6)
     step = 1e-5 * np.eye(6)
     ends = [(model.at(point + each), model.at(point - each)) for each in step]
-    assert found.scores.sum(axis=0) == pytest.approx([(a.value - b.value) / 2e-5 for a, b in ends], abs=1e-5)
+    assert found.scores.sum(axis=0) == pytest.approx(
+        [(a.log_likelihood - b.log_likelihood) / 2e-5 for a, b in ends], abs=1e-5
+    )
     slopes = np.array([(a.scores - b.scores).sum(axis=0) / 2e-5 for a, b in ends])
     assert found.hessian == pytest.approx(slopes, abs=1e-5)
 

@@ -37,7 +37,7 @@ NOTHING_BINDS = "intents vary so much that the fit is that of fixed intents"
 class RandomEstimate(NamedTuple):
     """A fit with random intents.
 
-    `parameters` name all that was estimated, θ of shape (P,): the c of all editions (in model 1 with the mean size
+    `theta` is all that was estimated, of shape (P,): the c of all editions (in model 1 with the mean size
     absorbed), the mean size a (models 2 and 2L), its slopes, ln τ and, in model 1, ln σ². Free sizes have θ = (c,
     [ln σ²,] logits of the weights) instead. `scores` and `information` are about these. `basis` maps those of
     them that are free to all; it is the identity unless there is a design or a parameter lies at its boundary.
@@ -57,7 +57,6 @@ class RandomEstimate(NamedTuple):
     n_evaluations: int
     grad_norm: float
     message: str
-    parameters: tuple[str, ...]
     theta: Floats  # (P,)
     scores: Floats  # of the rows, (I, P)
     information: Floats  # observed, on θ, (P, P)
@@ -197,8 +196,7 @@ def _estimate_linear(table: IntentTable, restricted: bool) -> RandomEstimate:
     if restricted and fit.boundary >= 0:
         total.information[-2:, -2:] += restricted_information(table, theta)
     level = float(fit.c.mean())
-    names = _names(("c", "slope", "ln_tau", "ln_variance"), (len(fit.c), len(fit.alpha), 1, 1))
-    found = _assemble(rows, total._replace(sizes=total.sizes + level), scores, table.basis(free), names)
+    found = _assemble(rows, total._replace(sizes=total.sizes + level), scores, table.basis(free))
     centre = np.eye(len(fit.c)) - 1 / len(fit.c)
     return found._replace(
         method="REML" if restricted else "exact",
@@ -242,9 +240,8 @@ def _estimate_by_quadrature(
         found = maximize_marginal(rows, theta, table.basis(free), max_iterations=left)
     theta = found.total.theta
     message = found.message if varies else NOTHING_VARIES
-    names = _names(("c", "mean", "slope", "ln_tau"), (editions, 1, attributes - 1, 1))
     total, scores = (found.total, found.scores) if found.scores is not None else scores_of_rows(rows, theta)
-    result = _assemble(rows, total, scores, table.basis(free), names)
+    result = _assemble(rows, total, scores, table.basis(free))
     converged = found.converged and bool(np.isfinite(result.covariance).all())
     if found.converged and not converged:
         message = "a stationary point that is not a maximum"
@@ -280,9 +277,8 @@ def _estimate_free(table: IntentTable, model: str, max_iterations: int) -> Rando
         start = near.total.theta[:editions]
     found = maximize_free(table, model, start, max_iterations)
     rows, weights = FreeRows(table, model, found.grid), found.weights
-    names = _names(("c", "ln_variance", "weight"), (editions, int(model == "1"), len(weights)))
     total, scores = scores_of_rows(rows, found.theta)
-    result = _assemble(rows, total, scores, free_basis(table, model, found.counted), names)
+    result = _assemble(rows, total, scores, free_basis(table, model, found.counted))
     mean = float(weights @ found.grid)
     level = float(found.theta[:editions].mean()) if model == "1" else 0.0
     centre = np.eye(editions) - 1 / editions
@@ -302,19 +298,7 @@ def _estimate_free(table: IntentTable, model: str, max_iterations: int) -> Rando
     )
 
 
-def _names(names: tuple[str, ...], counts: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the names of parameters, numbered where a name stands for several."""
-    several = ("c", "slope", "weight")
-    return tuple(
-        f"{name}_{k}" if name in several else name
-        for name, count in zip(names, counts, strict=True)
-        for k in range(count)
-    )
-
-
-def _assemble(
-    rows: MarginalRows, total: Total, scores: Floats, basis: Floats, parameters: tuple[str, ...]
-) -> RandomEstimate:
+def _assemble(rows: MarginalRows, total: Total, scores: Floats, basis: Floats) -> RandomEstimate:
     """Return an estimate with all quantities that are computed from rows; the caller adds the others."""
     theta, editions = total.theta, rows.table.shape[1]
     return RandomEstimate(
@@ -332,7 +316,6 @@ def _assemble(
         n_evaluations=0,
         grad_norm=np.nan,
         message="",
-        parameters=parameters,
         theta=theta,
         scores=scores,
         information=total.information,

@@ -107,6 +107,14 @@ class UnequalEstimate:
         """Number of rows, I."""
         return len(self.sizes)
 
+    def expected(self) -> tuple[Floats, Floats]:
+        """Return levels of expected bits, (J,), and their derivatives in levels and log-dispersions, (J, J + G)."""
+        editions = len(self.c)
+        slope = 0.5 * np.exp(self.log_variance) * (self.model == "1")
+        jacobian = np.eye(editions, editions + len(slope))
+        jacobian[np.arange(editions), editions + self.group] = slope[self.group]
+        return self.c + slope[self.group], jacobian
+
     def scores(self) -> Floats:
         """Return the derivatives of the log-likelihood of each row, (I, P)."""
         scores = np.empty((self.n_rows, self.onto.shape[1]))

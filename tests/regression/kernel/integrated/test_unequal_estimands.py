@@ -1,16 +1,11 @@
-"""Median and expected bits, and the comparison of totals that needs no model."""
+"""Expected bits, and the comparison of totals that needs no model."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from langdiff.errors import ConfigError, DataError
-from langdiff.regression.kernel.integrated.comparisons import (
-    difference,
-    estimand_levels,
-    log_total_ratio,
-    sandwich_covariance,
-)
+from langdiff.errors import DataError
+from langdiff.regression.kernel.integrated.comparisons import log_total_ratio, sandwich_covariance
 from langdiff.regression.kernel.integrated.unequal import estimate_unequal
 from tests.helpers import refused
 
@@ -26,43 +21,34 @@ def draw(model, intents=300, seed=0, deviations=DEVIATIONS):
     return m + shift + np.sqrt(variance) * rng.standard_normal((intents, len(deviations)))
 
 
-@pytest.mark.parametrize(("model", "estimand", "size"), [("1", "expected", None), ("2", "median", 80.0)])
-def test_levels_and_their_slopes(model, estimand, size):
-    """The covariance against differences of the formula in every parameter."""
+def difference(found, one, other, covariance=None):
+    """Difference of levels of expected bits, with its standard error."""
+    values, jacobian = found.expected()
+    contrast = jacobian[one] - jacobian[other]
+    covariance = found.covariance if covariance is None else covariance
+    return values[one] - values[other], np.sqrt(contrast @ covariance @ contrast)
+
+
+@pytest.mark.parametrize(("model", "slope"), [("1", 0.5), ("2", 0.0)])
+def test_levels_and_their_slopes(model, slope):
+    """Against differences of the formula in every parameter."""
     found = estimate_unequal(draw(model), model=model, group=np.array([0, 1, 1, 2]))
-    own = sandwich_covariance(found)
+    x = np.concatenate([found.c, found.log_variance])
 
     def formula(x):
-        dispersion = np.exp(x[4:])[found.group]
-        return x[:4] + (0.5 * dispersion if size is None else -0.5 * np.log1p(dispersion / size))
+        return x[:4] + slope * np.exp(x[4:])[found.group]
 
-    x = np.concatenate([found.c, found.log_variance])
-    jacobian = np.array([(formula(x + h) - formula(x - h)) / 2e-6 for h in 1e-6 * np.eye(len(x))]).T
-    for covariance, expected in ((None, found.covariance), (own, own)):
-        levels = estimand_levels(found, estimand, size=size, covariance=covariance)
-        assert_allclose(levels.values, formula(x), rtol=1e-12)
-        assert_allclose(levels.covariance, jacobian @ expected @ jacobian.T, rtol=1e-6, atol=1e-10)
-
-
-def test_what_levels_are_without_a_change():
-    for model, estimand in (("1", "median"), ("2", "expected")):
-        found = estimate_unequal(draw(model), model=model, group=FOUR)
-        levels = estimand_levels(found, estimand)
-        assert_allclose(levels.values, found.c)
-        assert_allclose(levels.covariance, found.covariance[:4, :4])
-
-
-def test_common_dispersion_has_one_answer():
-    found = estimate_unequal(draw("1"), model="1", group=np.zeros(4, int))
-    median, expected = (difference(estimand_levels(found, kind), 1, 0) for kind in ("median", "expected"))
-    assert_allclose(median, expected, rtol=1e-9)
+    values, jacobian = found.expected()
+    slopes = np.array([(formula(x + h) - formula(x - h)) / 2e-6 for h in 1e-6 * np.eye(len(x))]).T
+    assert_allclose(values, formula(x), rtol=1e-12)
+    assert_allclose(jacobian, slopes, atol=1e-8)
 
 
 def test_expected_bits_of_model_1_have_the_error_of_normal_noise():
     """[s_j² + s_k² + ½(s_j⁴ + s_k⁴)]/I if sizes were known; with many editions they nearly are."""
     deviations = np.full(40, 0.4)
     found = estimate_unequal(draw("1", 500, deviations=deviations), model="1", group=np.arange(40))
-    errors = np.array([difference(estimand_levels(found, "expected"), j, 0).std_error ** 2 for j in range(1, 40)])
+    errors = np.array([difference(found, j, 0)[1] ** 2 for j in range(1, 40)])
     variance = np.exp(found.log_variance)
     known = (variance[1:] + variance[0] + 0.5 * (variance[1:] ** 2 + variance[0] ** 2)) / 500
     assert_allclose(errors, known, rtol=0.01)
@@ -72,13 +58,12 @@ def test_expected_bits_of_model_1_have_the_error_of_normal_noise():
 def test_the_ratio_of_totals_is_that_of_expected_bits(model):
     z = draw(model, 4000, seed=5, deviations=np.array([0.1, 0.2, 0.3, 0.6]))
     found = estimate_unequal(z, model=model, group=FOUR)
-    modelled = difference(estimand_levels(found, "expected", covariance=sandwich_covariance(found)), 3, 0)
+    estimate, std_error = difference(found, 3, 0, sandwich_covariance(found))
     free = log_total_ratio(np.exp(z), 3, 0)
-    assert modelled.estimate == pytest.approx(free.estimate, abs=3 * free.std_error)
-    assert free.std_error > modelled.std_error
+    assert estimate == pytest.approx(free.estimate, abs=3 * free.std_error)
+    assert free.std_error > std_error
     if model == "1":  # medians differ by half the difference of variances
-        median = difference(estimand_levels(found, "median"), 3, 0)
-        assert abs(median.estimate - free.estimate) > 6 * free.std_error
+        assert abs(found.c[3] - found.c[0] - free.estimate) > 6 * free.std_error
 
 
 def test_the_error_of_the_ratio_of_totals_is_the_jackknife():
@@ -104,10 +89,6 @@ def test_single_rows_have_the_error_of_a_mean():
     assert twice.std_error == pytest.approx(expected, rel=1e-12)
 
 
-def test_what_is_refused():
-    one, two = (estimate_unequal(draw(model), model=model, group=FOUR) for model in "12")
-    refused(ConfigError, "unknown estimand 'mean'", estimand_levels, one, "mean")
-    for found, estimand, size in ((one, "median", 80.0), (two, "median", None), (two, "median", -1.0)):
-        refused(ConfigError, "the median of model 2 needs a size", estimand_levels, found, estimand, size=size)
+def test_too_few_intents_in_common_are_refused():
     bits = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0]])
     refused(DataError, "have 1 intents in common, of 1 cluster", log_total_ratio, bits, 0, 1)
