@@ -30,6 +30,7 @@ FOLDS = 10
 MOST_OF_FOLD = 0.5  # of a text in one fold, beyond which the others know too little of it
 RUN = 5  # neighbouring intents that share a fold, as those of a dev or test block do
 TABLE = 1 << 22  # elements of a table of whole distributions, 16 MB
+AT_ONCE = 1 << 18  # symbols of a model whose gains are made together, which bounds memory
 GATE = 32  # hidden units of what weighs the n-grams
 
 
@@ -404,8 +405,8 @@ class NgramFeatures:
         tables: list[Singles] = []
         found = [_Gains(np.zeros(1, dtype=np.int64), np.empty(0, _symbol_type(size)), np.empty(0, dtype=np.float32))]
         bases, n_rows = 0, 1  # the first row stands for unknown histories, which gain nothing
-        for model, lowest in enumerate(histories.lowest):
-            places = np.flatnonzero(histories.asked == model)
+        parts = [(lowest, np.flatnonzero(histories.asked == model)) for model, lowest in enumerate(histories.lowest)]
+        for lowest, places in [(one, few) for one, of in parts for few in np.array_split(of, 1 + len(of) // AT_ONCE)]:
             below = _Distributions.tabulated(lowest, in_table, places)
             self._base[places] = bases + below.row
             tables.append(np.log(below.probability).astype(np.float32).reshape(-1, size))
