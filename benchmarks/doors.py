@@ -690,7 +690,7 @@ DOORS = {
         "chance: bound of B's mean", "120 items", 100, AT_LEAST, partial(door_at_chance, what="bound")
     ),
     "chance_cells": Door(
-        "chance: bounds of cells, together", "120 items", 100, AT_LEAST, partial(door_at_chance, what="cells", drop=3.0)
+        "chance: bounds of cells, together", "120 items", 100, AT_LEAST, partial(door_at_chance, what="cells", drop=2.0)
     ),
     "abilities": Door("fit_outcomes: contrast of abilities", "5 documents", 1000, COVERAGE, door_abilities),
     "scores": Door("fit_outcomes: scores, 20 % missing", "200 items", 500, COVERAGE, partial(door_scores, missing=0.2)),

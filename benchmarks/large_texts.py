@@ -74,7 +74,7 @@ def measure(symbols, recipe, line):
     """Train and score in this process, and print what it took."""
     texts = texts_of(symbols, line or CHARACTERS, line or LENGTH)
     dev = texts_of(symbols, 2_000, LENGTH, seed=1)
-    spent, train_once = [], EpochLoop._train_once
+    spent, train_once = [], EpochLoop.train_once
 
     def timed(loop, number):
         spent.append((time.process_time(), loop.train.intents, loop._end + 1))
@@ -82,7 +82,7 @@ def measure(symbols, recipe, line):
         spent.append(time.process_time())
         return bits
 
-    EpochLoop._train_once = timed
+    EpochLoop.train_once = timed
     before, start = peak(), time.process_time()
     model = ld.train_language_model(
         texts, dev, recipe=replace(recipe, epochs=1, min_count=1), seed=0, device="cpu", progress=False

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
 from langdiff.base.grids import Shown
 from langdiff.base.saving import EndingError
-from langdiff.cli.commands import LONG, READER, Call, Command, show
+from langdiff.cli.commands import LONG, READER, Call, Command, load, show
 from langdiff.cli.options import is_given, new_folder, read_attributes, refuse_given
 from langdiff.cli.output import (
     TABLE,
@@ -24,9 +24,6 @@ from langdiff.cli.output import (
 )
 from langdiff.errors import ConfigError, listing
 from langdiff.regression.variants import Model
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 app = typer.Typer(rich_help_panel="Difficulties")
 SURPRISALS = {"surprisals": READER}
@@ -46,15 +43,15 @@ USUAL_TARGET = 0.95
 COLUMNS = ("clusters", "strata", "size_formula")  # that a table of intents may have
 
 
-def _editions(path: Path, call: Call) -> "pd.DataFrame":
-    """Read a table of editions; its columns of numbers are text unless a formula needs them."""
-    return read_attributes(path, numbers=call.given["formula"] is not None)
-
-
 @Command(
     app,
     "langdiff.fit",
-    reads={**SURPRISALS, **MODEL, "edition_info": _editions},
+    reads={
+        **SURPRISALS,
+        **MODEL,
+        # columns of numbers are text unless a formula needs them
+        "edition_info": lambda path, call: read_attributes(path, numbers=call.given["formula"] is not None),
+    },
     kinds={"surprisals": list[Path], "model": str},
     help={"model": f"Model of the difficulties: {', '.join(get_args(Model))}, or that of a plug-in."},
     renamed={**LONG, "surprisals": "surprisals", "intents.formula": "size_formula", "groups": "edition-groups"},
@@ -253,17 +250,10 @@ class Percent:
         return self.percent
 
 
-def _pilot(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
-    """Read a fit, replicates or a table of surprisals."""
-    import langdiff as ld
-
-    return ld.read(path)
-
-
 Command(
     app,
     "langdiff.plan",
-    reads={"percent": Percent, "pilot": _pilot},
+    reads={"percent": Percent, "pilot": lambda path, _: load("langdiff.read")(path)},
     only={
         "pilot": ("clusters",),
         "seed_sd or pilot": ("n_seeds", "n_editions"),

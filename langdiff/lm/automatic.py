@@ -10,7 +10,7 @@ from typing import NamedTuple, NoReturn
 import pandas as pd
 
 from langdiff.errors import ConfigError
-from langdiff.lm.language_model import Cost, LanguageModelRecipe, Model, ScoredLM, TrainingPlan, find_known, find_lm
+from langdiff.lm.language_model import Cost, LanguageModelRecipe, Model, ScoredLM, TrainingPlan, find_lm
 from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.multitext import Multitext
 
@@ -104,7 +104,7 @@ def chosen_for(size: Size) -> LanguageModelRecipe:
 
 
 def tell_cost(recipe: LanguageModelRecipe, train: Multitext, dev: Multitext, workers: int) -> None:
-    """Log what training on some editions will cost on this machine's processor, and a cheaper recipe if it is hours.
+    """Log what training on some editions will cost on this machine's processor, and cheaper recipes if it is hours.
 
     The largest edition is tried, for a second; nothing is where half a minute will do.
     """
@@ -114,37 +114,21 @@ def tell_cost(recipe: LanguageModelRecipe, train: Multitext, dev: Multitext, wor
         return
     largest = max(sizes, key=lambda edition: sizes[edition])
     texts = train.text(largest).dropna()
-    judged = size_of(dev.text(largest).dropna()).characters / max(1, sizes[largest])
+    judged = size_of(dev.text(largest).dropna()).characters / sizes[largest] / OF_JUDGING
 
-    def hours(tried: LanguageModelRecipe) -> tuple[float, Cost | None]:
-        cost = tried.cost(texts)
-        if cost is None:
-            return 0.0, None
-        each = cost.before + tried.max_epochs * cost.epoch * (1 + judged / OF_JUDGING)
+    def tried(recipe: LanguageModelRecipe) -> tuple[float, Cost]:
+        cost = recipe.cost(texts)
+        each = cost.before + recipe.max_epochs * cost.epoch * (1 + judged)
         return each * max(total / workers, sizes[largest]) / 3600, cost
 
-    found, cost = hours(recipe)
-    if cost is None:
-        return
-    rest = ""
-    if found > 1:
-        names = [f"{recipe.name}-quick", *dict.fromkeys(step.recipe for step in LADDER)]
-        known = [each for each in map(find_known, names) if each is not None and 0 < each.effort < recipe.effort]
-        alike = [each for each in known if each.name.partition("-")[0] == recipe.name.partition("-")[0]]
-        rest = "".join(f"; {each.name}: {_time(hours(each)[0])}" for each in alike[:2])
-    logger.info(
-        "%s: %s for %d edition(s), %d characters to learn from, up to %d epoch(s), on %d core(s) (%.0f characters a "
-        "second); %.1f GiB a worker%s",
-        recipe.name,
-        _time(found),
-        len(sizes),
-        total,
-        recipe.max_epochs,
-        workers,
-        1 / cost.epoch,
-        cost.memory / 2**30,
-        rest,
-    )
+    hours, cost = tried(recipe)
+    kind, _, _ = recipe.name.partition("-")
+    rungs = dict.fromkeys(step.recipe.replace("char", kind) for step in LADDER) if hours > 1 else ()
+    cheaper = [found for name in rungs if name in recipe.names() and (found := find_lm(name)).effort < recipe.effort]
+    rest = "".join(f"; {each.name}: {_time(tried(each)[0])}" for each in cheaper[:2])
+    amount = f"{len(sizes)} edition(s), {total} characters to learn from, up to {recipe.max_epochs} epoch(s)"
+    speed = f"{workers} core(s) ({1 / cost.epoch:.0f} characters a second); {cost.memory / 2**30:.1f} GiB a worker"
+    logger.info("%s: %s for %s, on %s%s", recipe.name, _time(hours), amount, speed, rest)
 
 
 def _time(hours: float) -> str:

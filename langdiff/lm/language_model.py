@@ -271,15 +271,15 @@ class LanguageModelRecipe(ABC):
         """Return packages that train the model; its jobs record their versions."""
         return ()
 
-    def cost(self, texts: pd.Series) -> "Cost | None":  # noqa: ARG002 for kinds that take seconds
-        """Return what training costs on this machine's processor, tried for a second; None if that is negligible.
+    def cost(self, texts: pd.Series) -> "Cost":  # noqa: ARG002 for kinds that take seconds
+        """Return what training costs on this machine's processor, tried for a second where `effort` is not 0.
 
         Parameters
         ----------
         texts : Series of str
             Part to learn from, one row per text.
         """
-        return None
+        return Cost(0.0, 0.0, 0.0)
 
     @property
     def max_epochs(self) -> int:
@@ -327,19 +327,15 @@ def find_lm(lm: str | LanguageModelRecipe) -> LanguageModelRecipe:
             refuse_scoring(lm)
         case _:
             raise ConfigError(f"name a recipe, or give a Recipe of a network; {lm!r} is neither.")
-    if (known_one := find_known(lm)) is not None:
-        return known_one
     kinds = known_kinds()
+    for kind in kinds:
+        if (found := kind.named(lm)) is not None:
+            return found
     known = [name for kind in kinds for name in kind.names()]
     recipes = {name: found for kind in kinds for name in kind.names() if (found := kind.named(name))}
     meant = _meant(lm, recipes | {f"{name}-unpriced": found for name, found in recipes.items()})
     hint = f"Did you mean {meant!r}?" if meant else f"Known: {listing(known, most=20)}."
     raise ConfigError(f"unknown language model {lm!r}. {hint}")
-
-
-def find_known(lm: str) -> LanguageModelRecipe | None:
-    """Return the recipe of a name; None if no kind knows it."""
-    return next((found for kind in known_kinds() if (found := kind.named(lm)) is not None), None)
 
 
 _DEARER = 10  # times the cheapest of the names that may be meant: not suggested

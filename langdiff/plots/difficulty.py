@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -50,6 +49,10 @@ from langdiff.tables.rule import half_width
 if TYPE_CHECKING:
     from langdiff.tables.two_way import TwoWay
 
+ABOVE: dict[str, Any] = {  # to the unit above, and back; Matplotlib tries limits below −100 %, too
+    "nats": (lambda nats: 100 * np.expm1(nats), lambda percent: np.log1p(np.maximum(percent, -99.9) / 100)),
+    "log odds": (np.exp, lambda odds: np.log(np.maximum(odds, 1e-9))),
+}
 APART = 0.6  # of the distance of rows, which the intervals of one edition take
 FOLLOWED = 25  # editions, of which `plot_line_follow` draws and names all
 CHANGING = 12  # of more, those that are drawn in colour and named
@@ -174,12 +177,11 @@ def _add_ranks(ax: Axes, rows: pd.DataFrame) -> None:
 
 
 def _add_top_axis(ax: Axes, effects: Effects) -> None:
-    nats = effects.scale.unit == "nats"
-    if not nats and effects.scale.unit != "log odds":
+    if effects.scale.unit not in ABOVE:
         return  # scores have no second unit
-    top = ax.secondary_xaxis("top", functions=(_percent, _nats) if nats else (np.exp, _log))
+    top = ax.secondary_xaxis("top", functions=ABOVE[effects.scale.unit])
     average = f"the average {effects.unit_name}"
-    if nats:
+    if effects.scale.unit == "nats":
         quantity = effects.scale.quantity
         label = "difference (%)" if quantity in ("difference", "rate") else f"more bits than {average} (%)"
     elif effects.scale.quantity == "difficulty":  # of items, for the average system
@@ -189,22 +191,6 @@ def _add_top_axis(ax: Axes, effects: Effects) -> None:
     top.set_xlabel(label, fontsize=0.9 * text_size(ax))  # longer than the label below, in as much room
     top.tick_params(labelsize=text_size(ax))
     top.spines["top"].set_visible(False)
-
-
-def _percent(nats: npt.ArrayLike) -> npt.ArrayLike:
-    percent: Floats = 100 * np.expm1(np.asarray(nats, dtype=float))
-    return percent
-
-
-def _nats(percent: npt.ArrayLike) -> npt.ArrayLike:
-    # Matplotlib tries limits of its own, below −100 % among them
-    nats: Floats = np.log1p(np.maximum(np.asarray(percent, dtype=float), -99.9) / 100)
-    return nats
-
-
-def _log(odds: npt.ArrayLike) -> npt.ArrayLike:
-    log_odds: Floats = np.log(np.maximum(np.asarray(odds, dtype=float), 1e-9))  # as above
-    return log_odds
 
 
 @takes("table", "tests differences", "a Table with differences, as langdiff.table returns it")
@@ -265,7 +251,7 @@ def plot_lm_differences(table: Any, ax: Axes | None = None, **style: Any) -> Axe
             usual: dict[str, Any] = {"fmt": MARKERS[place % len(MARKERS)], "color": colour, "markersize": dot}
             usual |= {"elinewidth": dot / 3, "markeredgewidth": 0, "label": f"against {other}"}
             ax.errorbar(x[part], y[part], xerr=half[part], **(usual | style))
-    top = ax.secondary_xaxis("top", functions=(_percent, _nats))
+    top = ax.secondary_xaxis("top", functions=ABOVE["nats"])
     top.set_xlabel(f"harder for {first} (%)", fontsize=0.9 * text_size(ax))
     top.tick_params(labelsize=text_size(ax))
     top.spines["top"].set_visible(False)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence, Units, sums
 from langdiff.treebanks.conllu import Tree, TreeSource, read_trees, with_function_heads
-from langdiff.treebanks.treebank import blocks_of, counted, file_name, refuse_equal_names
+from langdiff.treebanks.treebank import Blocks, blocks_of, counted, file_name, refuse_equal_names
 
 ROOT = "ROOT"  # used as the part of speech of the root word's head
 UNKNOWN = "_"
@@ -452,9 +452,10 @@ class TreebankMeasures(Result):
     punctuation : bool or None
         Whether all measures were taken with or without punctuation; if None, head-POS entropy with and
         dependency length without.
-    influence : Influence or None
-        Influences of documents, or of blocks of neighbouring sentences, on the six measures of each treebank, by the
-        jackknife; None if no treebank has two sentences.
+    without : DataFrame, index: treebank and unit
+        The six measures without each document or block of sentences, and its ``words``, from which errors come.
+    units : str
+        What these are, in words.
 
     Examples
     --------
@@ -471,9 +472,10 @@ class TreebankMeasures(Result):
     plot = Drawn("plot_treebank_measures")
 
     table: pd.DataFrame
+    without: pd.DataFrame
+    units: str
     over: Over = "tokens"
     punctuation: bool | None = None
-    influence: Influence | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per treebank; ``hpe_mean_low``, ``hpe_mean_high`` and so on are ends of 95 % intervals."""
@@ -497,14 +499,19 @@ class TreebankMeasures(Result):
         """
         check_choice("measure", measure, tuple(MEASURES))
         unit, ends = MEASURES[measure]
-        place = list(MEASURES).index(measure) + len(MEASURES) * np.arange(len(self.table))
-        errors = np.zeros(len(place)) if self.influence is None else self.influence.errors[place]
-        known = np.flatnonzero(np.isfinite(self.table[measure]) & (errors > 0))
-        if self.influence is None or not len(known):
+        left = self.without[measure].groupby(level="treebank", sort=False)
+        vary = [name for name, own in left if np.ptp(own.to_numpy()) > 0]  # not if one of them is not known
+        known = pd.Index([name for name in vary if np.isfinite(self.table[measure][name])])
+        if not len(known):
             raise DataError(f"no treebank has an error of {measure}: it needs two sentences that differ.")
+        own = self.without.loc[known]
+        strata = known.get_indexer(own.index.get_level_values("treebank"))
+        without = np.where(strata[:, None] == np.arange(len(known)), own[[measure]].to_numpy(), 0.0)
+        names = pd.Index([f"{name} {unit}" for name, unit in own.index])
+        share = own["words"].to_numpy(dtype=float) / own["words"].sum()
         return Effects(
-            estimate=self.table[measure].iloc[known],
-            influence=self.influence.pick(place[known]),
+            estimate=self.table[measure].loc[known],
+            influence=Influence.of_jackknife(without, share, Units("block", names, self.units, strata)),
             scale=Scale(quantity=measure, unit=unit, first="highest", centre="mean", ends=ends),  # type: ignore[arg-type]
         )
 
@@ -531,8 +538,7 @@ class TreebankMeasures(Result):
 
     def _notes(self) -> Iterator[str]:
         punctuation = {None: "hpe", True: "yes", False: "no"}[self.punctuation]
-        if self.influence is not None:
-            yield f"Independent units: {self.influence.units.source}."
+        yield f"Independent units: {self.units}."
         yield f"[hpe_over:{self.over}|punctuation:{punctuation}]"
 
     def __repr__(self) -> str:
@@ -583,47 +589,26 @@ def measure_treebanks(
     0      eng      2                1.0
     """
     sources = named(treebanks)
-    found: dict[str, Measured] = {}
+    rows, left, units = {}, {}, []
     with progress_bar(progress=progress) as bar:
         task = bar.add_task("treebanks", total=len(sources), note="")
         for name, source in sources.items():
             bar.update(task, note=name)
-            found[name] = _measure(name, read_trees(source), over, punctuation)
+            rows[name], blocks, left[name] = _measure(name, read_trees(source), over, punctuation)
+            units.append((blocks.kind, blocks.source, len(left[name])))
             bar.advance(task)
-    table = pd.DataFrame.from_dict({name: one.row for name, one in found.items()}, orient="index")
     return TreebankMeasures(
-        table=table.rename_axis("treebank"), over=over, punctuation=punctuation, influence=_influence(found)
+        table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"),
+        without=pd.concat(left, names=["treebank", "unit"]),
+        units=counted(units),
+        over=over,
+        punctuation=punctuation,
     )
 
 
-class Measured(NamedTuple):
-    """Measures of a treebank, its units by name with their words, (G,), and the measures without each, (G, K)."""
-
-    row: dict[str, float]
-    kind: str
-    source: str
-    words: Integers
-    without: Floats
-
-
-def _influence(found: Mapping[str, Measured]) -> Influence | None:
-    """Return influences on the measures of all treebanks, each a stratum; of one unit none."""
-    known = {place: one for place, one in enumerate(found.values()) if len(one.words) > 1}
-    if not known:
-        return None
-    without = np.zeros((sum(len(one.words) for one in known.values()), len(found), len(MEASURES)))
-    strata = np.repeat(np.arange(len(known)), [len(one.words) for one in known.values()])
-    for stratum, (place, one) in enumerate(known.items()):
-        whole = np.isfinite(one.without).all(axis=0)
-        without[strata == stratum, place] = np.where(whole, one.without, 0)
-    words = np.concatenate([one.words for one in known.values()])
-    names = pd.Index([f"{stratum} {k}" for stratum, one in enumerate(known.values()) for k in range(len(one.words))])
-    source = counted((one.kind, one.source, len(one.words)) for one in known.values())
-    units = Units("block", names, source, strata)
-    return Influence.of_jackknife(without.reshape(len(without), -1), words / words.sum(), units)
-
-
-def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | None) -> Measured:
+def _measure(
+    name: str, trees: Iterable[Tree], over: Over, punctuation: bool | None
+) -> tuple[dict[str, float], Blocks, pd.DataFrame]:
     pairs = HeadPairs(over=over)
     content, function = (Distances(heads=heads, punctuation=bool(punctuation)) for heads in get_args(Heads))
     words, opens = array("i"), array("b")
@@ -652,7 +637,8 @@ def _measure(name: str, trees: Iterable[Tree], over: Over, punctuation: bool | N
     }
     blocks = blocks_of(opens)
     without = np.hstack([each.without(blocks.of) for each in (pairs, content, function)])
-    return Measured(row, blocks.kind, blocks.source, np.bincount(blocks.of, weights=words), without)
+    own = pd.DataFrame(without, columns=list(MEASURES)).assign(words=np.bincount(blocks.of, weights=words))
+    return row, blocks, own
 
 
 def named(treebanks: Mapping[str, TreeSource] | str | Path | Iterable[str | Path]) -> dict[str, TreeSource]:

@@ -7,6 +7,8 @@ import lzma
 import os
 import time
 from functools import partial
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -189,12 +191,14 @@ def test_nothing_is_left_of_a_failure(tmp_path, error):
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_full_disk(tmp_path):
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES])  # a full disk; Windows, if a program has the file open
+def test_what_cannot_be_replaced(tmp_path, monkeypatch, code):
+    monkeypatch.setattr(Path, "replace", Mock(side_effect=OSError(code, "for a reason")))
     with (
-        pytest.raises(OutputError, match=r"out.txt: cannot be written: No space left"),
-        atomic_path(tmp_path / "out.txt"),
+        pytest.raises(OutputError, match=r"out.txt: cannot be written: for a reason"),
+        atomic_path(tmp_path / "out.txt") as half,
     ):
-        raise OSError(errno.ENOSPC, "No space left on device")
+        half.write_text("half")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from langdiff.constructions import default_rules, evaluate, read_gold, read_parses
 from langdiff.constructions.rules import read_rules
 from langdiff.errors import DataError, FaultsError, LangdiffWarning
+from tests.helpers import refused
 
 
 def sentence(*rows, name=None):
@@ -116,8 +117,7 @@ def test_what_cannot_be_matched_is_named(write):
     # a word that reaches across the boundary belongs to neither sentence
     rows = ("Dogs 2 nsubj", "bark 0 root", "!Cats 2 x", "do 2 x", "not 2 x", ". 2 x")
     assert not read(write, sentence(*rows)).blocks
-    with pytest.raises(DataError, match="has no sent_id"):
-        read_parses(write("mine.conllu", sentence("Dogs 0 root")))
+    refused(DataError, "has no sent_id", read_parses, write("mine.conllu", sentence("Dogs 0 root")))
 
 
 @given(data=st.data())
@@ -180,5 +180,4 @@ def test_types_that_a_tree_cannot_express_have_none_in_sentences_that_were_not_p
 
 def test_faults_of_lines_that_name_such_types(write):
     for line, message in (("@graph control", "two cells"), ("@graph x ARG1", "unknown phenomenon 'x'")):
-        with pytest.raises(FaultsError, match=re.escape(message)):
-            read_rules(write("r.rules", f"control ARG1 {{H}} x {{D}}\n{line}\n"))
+        refused(FaultsError, re.escape(message), read_rules, write("r.rules", f"control ARG1 {{H}} x {{D}}\n{line}\n"))

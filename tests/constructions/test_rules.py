@@ -12,6 +12,7 @@ from langdiff.constructions import default_rules, evaluate, read_gold, read_pars
 from langdiff.constructions.rules import Rule, is_found, lexical_words
 from langdiff.constructions.target import PHENOMENA, Target, types_of_rules
 from langdiff.errors import FaultsError, LangdiffWarning
+from tests.helpers import refused
 
 from . import worked
 
@@ -31,8 +32,7 @@ from . import worked
 )
 def test_a_fault_has_its_line(write, line, message):
     path = write("bad.rules", f"# rules\n{worked.RULES.splitlines()[1]}\n{line}\n")
-    with pytest.raises(FaultsError, match=re.escape(f"bad.rules, line 3: {message}")):
-        read_rules(path)
+    refused(FaultsError, re.escape(f"bad.rules, line 3: {message}"), read_rules, path)
 
 
 def test_a_positive_type_without_a_rule_is_wrong_and_told(write, gold, parses):

@@ -19,6 +19,7 @@ from langdiff.discourse import (
 from langdiff.discourse.evaluation import error_reduction
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from tests.discourse.strategies import pairs
+from tests.helpers import refused
 
 METRICS = ["S", "N", "R", "F"]
 GOLD = "1 1 S attribution\n2 4 N span\n2 2 N List\n3 3 N List\n4 4 N List\n5 5 S evidence"
@@ -162,8 +163,7 @@ def test_documents_are_paired_by_name_and_all_that_are_missing_are_named():
     ],
 )
 def test_settings_are_checked(settings, message):
-    with pytest.raises(ConfigError, match=message):
-        evaluate_discourse(ONE, {"p": ONE_PREDICTED}, **settings)
+    refused(ConfigError, message, evaluate_discourse, ONE, {"p": ONE_PREDICTED}, **settings)
 
 
 def test_bad_questions_to_a_result():

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from langdiff.errors import ConfigError, DataError
 from langdiff.parallelism import Parallelism, annotator_agreement, make_document, read_parallelisms, score_parallelisms
 from langdiff.parallelism.agreement import align_conjunctions, merge_interlocked
+from tests.helpers import refused
 
 
 def document(words, *sets, kinds=None):
@@ -94,12 +95,10 @@ def test_errors_are_by_document_or_as_published():
 
 
 def test_bad_input():
-    with pytest.raises(DataError, match="only one annotator: x"):
-        annotator_agreement(ONE, ONE | {"x": ONE["d"]}, seed=0)
+    refused(DataError, "only one annotator: x", annotator_agreement, ONE, ONE | {"x": ONE["d"]}, seed=0)
     with pytest.raises(DataError, match="agreement is undefined"):
         annotator_agreement({"d": document("a b")}, {"d": document("a b")}, seed=0)
-    with pytest.raises(ConfigError, match=r"n_draws=98: .* at least 99"):
-        annotator_agreement(ONE, OTHER, seed=0, n_draws=98)
+    refused(ConfigError, r"n_draws=98: .* at least 99", annotator_agreement, ONE, OTHER, seed=0, n_draws=98)
 
 
 # w* and F of EPM, then of MPBM; recorded, except those of the published pipeline

@@ -4,6 +4,7 @@ import pytest
 
 from langdiff.errors import FaultsError
 from langdiff.parallelism import read_parallelisms
+from tests.helpers import refused
 
 TEXT = "he came, she saw.\n"
 ANN = "T1\tParallelArm 0 7\the came\nT2\tParallelArm 9 16\tshe saw\n"
@@ -47,8 +48,7 @@ def test_brat(tmp_path, record, line, reason):
 def test_half_a_pair(tmp_path, name):
     (tmp_path / name).write_text(ANN)
     other = {"1.ann": "1.txt", "1.txt": "1.ann"}[name]
-    with pytest.raises(FaultsError, match=f"{name}: {other} is missing"):
-        read_parallelisms(tmp_path / name)
+    refused(FaultsError, f"{name}: {other} is missing", read_parallelisms, tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from langdiff.parallelism import (
     tag_transitions,
 )
 from langdiff.parallelism.tagging import TAGGING_SCHEMES
+from tests.helpers import refused
 from tests.parallelism.strategies import flat_documents, nested_documents
 
 EXAMPLE = [((0, 3), (5, 7), (9, 13))]
@@ -110,8 +111,7 @@ def test_branches_of_one_stratum_may_not_share_tokens():
 
 @pytest.mark.parametrize("name", ["BIO", "BIO-XD", "IOB-TD", "", "BIO-TD-"])
 def test_unknown_schemes_are_refused(name):
-    with pytest.raises(ConfigError, match="tagging scheme is one of"):
-        TaggingScheme.named(name)
+    refused(ConfigError, "tagging scheme is one of", TaggingScheme.named, name)
 
 
 def test_transitions_count_whole_documents():
@@ -120,8 +120,7 @@ def test_transitions_count_whole_documents():
     assert table.loc["start"].to_dict() == {"B": 1, "B-X": 0, "I": 0, "J": 0, "M": 0, "O": 1, "stop": 0}
     assert table.loc["J", "O"] == table.loc["J", "M"] == 1
     assert table.loc["I", "O"] == table.loc["B", "O"] == 0
-    with pytest.raises(DataError, match="no documents"):
-        tag_transitions([], TaggingScheme.named("BIO-TD"))
+    refused(DataError, "no documents", tag_transitions, [], TaggingScheme.named("BIO-TD"))
 
 
 def come_back(documents, scheme):

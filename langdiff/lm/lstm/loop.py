@@ -161,7 +161,7 @@ class EpochLoop:
         device = self.network.embedding.device.type
         precision = training_precision(self.recipe, device)
         with single_precision(tf32=precision == TF32):  # once, as steps are many
-            train_bits = self._train_once(number)
+            train_bits = self.train_once(number)
         trained = time.perf_counter()
         self.network.eval()
         with self.scored_weights():
@@ -194,7 +194,7 @@ class EpochLoop:
             if stopped_improving(dev_bits, self.recipe.non_monotone):
                 self._average = WeightAverage()
 
-    def _train_once(self, number: int) -> float:
+    def train_once(self, number: int) -> float:
         """Train for one epoch and return its mean bits per unit, with dropout."""
         self.network.train()
         # stay where they are computed: to ask a GPU after every step would let it wait for us
@@ -216,21 +216,6 @@ class EpochLoop:
             total = total + loss.nats
             units = units + step.batch.lengths.sum()
         return float(total) / (int(units) * log(2))
-
-    def try_steps(self, seconds: float) -> float:
-        """Return the seconds of a symbol in training, from steps that take some seconds of processor time."""
-        self.network.train()
-        spent, symbols = 0.0, 0
-        for number, step in enumerate(self._steps()):
-            begin = time.process_time()
-            self.optimizer.zero_grad(set_to_none=True)
-            accumulate_gradients(self.network, step.batch, self.recipe, self.randomness.dropout)
-            self._improve()
-            if number:  # the first sets libraries up
-                spent, symbols = spent + time.process_time() - begin, symbols + int(step.batch.lengths.sum())
-            if number and spent > seconds:
-                break
-        return spent / max(1, symbols)
 
     def _steps(self) -> Iterator[_Step]:
         """Yield the steps of an epoch, intents by length or segments of the streams in their order.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
 
 SECONDS = 60.0  # at least between two states on disk: what a kill may cost
-SAMPLE, TRIED = 50_000, 1.0  # characters, and seconds of steps, from which the cost of a training is estimated
+SAMPLE, TRIED = 50_000, 1e9  # characters to estimate the cost from; of these, times effort, in steps
 # bytes of memory without texts, and for each character of them: measured on New Testaments and Bibles
 MEMORY, OF_NGRAMS, OF_UNITS = 0.35e9, 500.0, 80.0
 LEAST_CHARACTERS = 1_000  # of training text; below, no model of any use can be learned
@@ -158,34 +158,35 @@ def fit_language_model(
 
 def calibrate(recipe: "Recipe", texts: pd.Series) -> Cost:
     """Return the cost of a training on the CPU, from its first steps on the first of the texts."""
-    characters = texts.str.len()
-    first = texts[characters.cumsum() - characters < SAMPLE]
-    begin, size = time.process_time(), int(characters.sum())
-    # what can be predicted in all of the texts; the weights do not ask what is
-    alphabet = learn_alphabet(texts.tolist(), recipe.min_count)
-    units = len(alphabet.characters)
-    if recipe.units == "bpe":
-        units += int(recipe.bpe_ratio * len(set(texts.str.cat(sep=" ").split())))
-    of_all = time.process_time() - begin
+    characters, alphabet = texts.str.len(), learn_alphabet(texts.tolist(), recipe.min_count)
+    symbols = len(alphabet.characters) + 1
+    if recipe.units == "bpe":  # of all texts, as it decides how large the softmax is
+        symbols += int(recipe.bpe_ratio * len(set(texts.str.cat(sep=" ").split())))
     begin = time.process_time()
-    own, _ = learn_units([alphabet.apply(text) for text in first], alphabet, recipe)
-    learned = EncodedPart.from_texts([alphabet.apply(text) for text in first], own)
-    symbols = 1 + max(units, own.size)
+    first = [alphabet.apply(text) for text in texts[characters.cumsum() - characters < SAMPLE]]
+    units, _ = learn_units(first, alphabet, recipe)
+    learned, symbols = EncodedPart.from_texts(first, units), max(symbols, units.size + 1)
+    if recipe.ngram_orders:
+        learned = learned._replace(features=NgramFeatures.out_of_fold(learned.intents, symbols, recipe.ngram_orders))
+    before = (time.process_time() - begin) / learned.characters
+    if recipe.bptt is not None:  # as many streams, of fewer steps
+        recipe = replace(recipe, bptt=SHORTEST, batch_units=recipe.batch_units // recipe.bptt * SHORTEST)
+    ends = np.cumsum([len(ids) + 1 for ids in learned.intents])
+    rough = TRIED / (recipe.effort / recipe.epochs)
+    few = 1 + int(np.searchsorted(ends, max(rough, recipe.batch_units)))
+    tried, randomness = learned._replace(intents=learned.intents[:few]), Randomness.from_seed(0, torch.device("cpu"))
+    network = build_network(recipe, symbols, randomness.initial)
+    loop = EpochLoop(
+        network=network, recipe=recipe, train=tried, dev=tried, randomness=randomness, report=report_nothing
+    )
     with one_thread():
-        if recipe.ngram_orders:
-            features = NgramFeatures.out_of_fold(learned.intents, symbols, recipe.ngram_orders)
-            learned = learned._replace(features=features)
-        before = (time.process_time() - begin) / learned.characters + of_all / size
-        if recipe.bptt is not None:  # as many streams, of fewer steps
-            recipe = replace(recipe, bptt=SHORTEST, batch_units=recipe.batch_units // recipe.bptt * SHORTEST)
-        randomness = Randomness.from_seed(0, torch.device("cpu"))
-        network = build_network(recipe, symbols, randomness.initial)
-        loop = EpochLoop(
-            network=network, recipe=recipe, train=learned, dev=learned, randomness=randomness, report=report_nothing
-        )
-        seconds = loop.try_steps(TRIED) * sum(len(ids) + 1 for ids in learned.intents) / learned.characters
+        loop.train_once(1)  # sets libraries up
+        begin = time.process_time()
+        loop.train_once(1)
+    epoch = (time.process_time() - begin) / ends[:few][-1] * ends[-1] / learned.characters
     weights = sum(each.numel() for each in network.parameters())
-    return Cost(before, seconds, MEMORY + 16.0 * weights + size * (OF_NGRAMS if recipe.ngram_orders else OF_UNITS))
+    of_texts = int(characters.sum()) * (OF_NGRAMS if recipe.ngram_orders else OF_UNITS)
+    return Cost(before, float(epoch), MEMORY + 16.0 * weights + of_texts)
 
 
 def _begin_training(
