@@ -433,8 +433,8 @@ class Jackknife(Errors):
         found = cluster_jackknife(sample.units, refit, sample.fitting.difficulties, sample.kinds[0])
         refit.warn("parts of the table")
         source = ErrorSource(kind="jackknife", clusters=sample.name, n_clusters=sample.n_clusters)
-        influence = found.influence if sample.fitting.settings.variant.kinked else None  # others have CR2
-        return Uncertainty(found.about_estimate, freedom_by_shares(sample), source, influence=influence)
+        influence = found if sample.fitting.settings.variant.kinked else None  # others have CR2
+        return Uncertainty(found.T @ found, freedom_by_shares(sample), source, influence=influence)
 
     def _of_groups(self, sample: Sample, refit: "Refit") -> Uncertainty:
         seed = sample.fitting.settings.seed

@@ -108,28 +108,17 @@ def jackknife_inflation(
     return Inflation((least * own + PULL * pooled) / (least + PULL), pooled, least * (units - 1))
 
 
-class ClusterJackknife(NamedTuple):
-    r"""Jackknife covariances of difficulties from leaving out each cluster, of shape (U, U).
-
-    `influence`, (G, U), is :math:`\hat c - \hat c_{(g)}`; the sum of its products, `about_estimate`, is in model 1
-    exactly CR3 of `langdiff.regression.kernel.clusters`; `about_mean` is
-    :math:`\frac{G - 1}{G} \sum_g (\hat c_{(g)} - \bar c)(\ldots)^\top`, which is smaller. The first errs on the
-    side of caution where clusters differ in size, and is the one to use: the estimates without one of a
-    few large clusters have a mean that is not the estimate, and their distance from it is error, too.
-    """
-
-    about_estimate: Floats
-    about_mean: Floats
-    influence: Floats
-
-
 def cluster_jackknife(
     observed: Booleans,
     estimate: Callable[[Integers], Floats | None],
     found: Floats,
     cluster: Integers,
-) -> ClusterJackknife:
-    """Estimate the covariance of difficulties by a jackknife over clusters.
+) -> Floats:
+    r"""Return the influences :math:`\hat c - \hat c_{(g)}` of clusters on difficulties, by leaving out each, (G, U).
+
+    In model 1 the sum of their products is exactly CR3 of `langdiff.regression.kernel.clusters`. Around the mean of
+    the :math:`\hat c_{(g)}` it would be smaller: where a few clusters are large this mean is not the estimate, and
+    the distance of the two is error, too.
 
     Shapes: found (U,); cluster (I,).
     """
@@ -145,9 +134,8 @@ def cluster_jackknife(
                 "common, or no residuals: a jackknife cannot spare it. Merge it with others."
             )
         draws[g] = difficulties
-    from_found, from_mean = draws - found, draws - draws.mean(axis=0)
-    about_mean = (1 - 1 / len(members)) * from_mean.T @ from_mean
-    return ClusterJackknife(from_found.T @ from_found, about_mean, -from_found)
+    influences: Floats = found - draws
+    return influences
 
 
 def _members(cluster: Integers) -> list[Integers]:

@@ -465,7 +465,7 @@ class BetaBinomial(Likelihood):
 class Scores(Likelihood):
     """Scores: levels and fixed effects of items, by least squares."""
 
-    name = NORMAL
+    name: ClassVar[str] = NORMAL
     of_scores = True
     scale = Scale(quantity="score", unit="score", first="highest", centre="mean")
 
@@ -483,7 +483,7 @@ class Scores(Likelihood):
 class Ratings(Scores):
     """Ratings: the cumulative logit model with common thresholds and normal items."""
 
-    name = ORDINAL
+    name: ClassVar[str] = ORDINAL
     scale = ABILITIES
 
     def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:
@@ -503,7 +503,7 @@ class Ratings(Scores):
 class Counts(Scores):
     """Counts, given the totals of items; the trials of a cell are its exposure."""
 
-    name = POISSON
+    name: ClassVar[str] = POISSON
     scale = Scale(quantity="rate", unit="nats", first="highest", centre="mean")
 
     def check_cells(self, values: pd.DataFrame, trials: pd.DataFrame) -> None:  # noqa: ARG002 - any exposure

@@ -26,7 +26,7 @@ from langdiff.regression.kernel.two_way import solve_two_way, two_way_premiums
 from langdiff.regression.outcomes.design import ItemUnits
 from langdiff.regression.outcomes.estimate import HALVINGS, improved
 from langdiff.regression.outcomes.inference import ABILITY, DIFFICULTY, ITEMS, SPREAD
-from langdiff.regression.outcomes.likelihoods import NORMAL, ORDINAL, POISSON
+from langdiff.regression.outcomes.likelihoods import NORMAL, Counts, Ratings, Scores
 from langdiff.regression.variants.normal import LogNormal
 from langdiff.tables.influences import Influence, sums
 from langdiff.tables.outcomes import Outcomes
@@ -289,7 +289,7 @@ def _search(model: _Ratings) -> tuple[_Value, int]:
 
 
 ESTIMATORS: dict[str, Callable[[Outcomes, ItemUnits], ScoreEstimate]] = {
-    NORMAL: estimate_scores,
-    ORDINAL: estimate_ratings,
-    POISSON: estimate_counts,
+    Scores.name: estimate_scores,
+    Ratings.name: estimate_ratings,
+    Counts.name: estimate_counts,
 }
