@@ -24,7 +24,6 @@ import langdiff as ld
 from langdiff.regression.kernel.integrated.comparisons import (
     bootstrap_wald,
     compare_dispersions,
-    estimand_levels,
     likelihood_ratio_p,
     sandwich_covariance,
 )
@@ -83,18 +82,15 @@ def worst_contrast(model, intents, deviations, tables, rng):
     """Return for each method the largest bias, and the worst coverage of contrasts to edition 0 and of all, in %."""
     pairs = np.array(list(combinations(range(len(deviations)), 2)))
     one, other = pairs.T
-    estimand = "median" if model == "1" else "expected"
     errors, covered = np.empty((len(METHODS), tables, len(pairs))), np.empty((len(METHODS), tables, len(pairs)))
     for table in range(tables):
         own, common = fits(draw(model, intents, deviations, rng), model)
         for k, method in enumerate(METHODS):
             found = own if method.own else common
-            levels = estimand_levels(
-                found, estimand, covariance=sandwich_covariance(found) if method.sandwich else None
-            )
-            variance = np.diag(levels.covariance)
-            contrasts = levels.values[one] - levels.values[other]
-            std_errors = np.sqrt(variance[one] + variance[other] - 2 * levels.covariance[one, other])
+            covariance = sandwich_covariance(found) if method.sandwich else found.covariance
+            variance = np.diag(covariance)
+            contrasts = found.c[one] - found.c[other]  # medians in model 1, expected bits in model 2
+            std_errors = np.sqrt(variance[one] + variance[other] - 2 * covariance[one, other])
             errors[k, table], covered[k, table] = contrasts, np.abs(contrasts) < NINETY_FIVE * std_errors
     bias, coverage = PERCENT * errors.mean(axis=1), PERCENT * covered.mean(axis=1)
     to_first = one == 0

@@ -60,7 +60,7 @@ langdiff.parallelism:
     ParallelismStatistics RankComparison Section Tagger TaggerSearch TaggerSettings
     TaggingScheme annotator_agreement classify_errors compare_treatments
     make_document nesting parallelism_statistics passage_html passage_text
-    published_settings read_error_labels read_parallelisms read_parts read_settings
+    published_settings read_error_labels read_parallelisms read_settings
     score_parallelisms search_taggers
     split_documents strata tag_counts tag_transitions train_tagger write_parallelisms
 langdiff.parity:
@@ -88,7 +88,7 @@ langdiff.regression:
     held_out_log_likelihood posterior_table sample short_form simulate
     standardized_residuals
 langdiff.run:
-    Analysis Experiment Section read_run run_experiment section
+    Analysis Experiment Section read_experiment read_run run_experiment section
     verify verify_run
 langdiff.selection:
     ParetoFront Selection pareto_front select split split_into_folds

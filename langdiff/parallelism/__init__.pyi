@@ -17,7 +17,6 @@ from .files import write_parallelisms as write_parallelisms
 from .scoring import ParallelismScores as ParallelismScores
 from .scoring import score_parallelisms as score_parallelisms
 from .splitting import DocumentSplit as DocumentSplit
-from .splitting import read_parts as read_parts
 from .splitting import split_documents as split_documents
 from .splitting import tag_counts as tag_counts
 from .statistics import ParallelismStatistics as ParallelismStatistics

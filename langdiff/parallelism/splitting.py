@@ -200,29 +200,7 @@ def read_parts(
 ) -> dict[str, dict[str, Document]]:
     r"""Divide documents as a table says, such as a `DocumentSplit` saved as ``.csv``.
 
-    Parameters
-    ----------
-    path : str or Path
-        Table (``.csv``, ``.tsv``) with columns ``document`` and ``part``.
-    documents : mapping from str to Document
-        Documents by name.
-    names : iterable of str
-        Parts to return, such as ``["training", "validation"]``.
-
-    Returns
-    -------
-    dict from str to dict from str to Document
-        Documents by part and name, for `train_tagger` and `search_taggers`.
-
-    Raises
-    ------
-    DataError
-        If the table lacks a column or has a document twice, or a part has no documents.
-
-    Warns
-    -----
-    LangdiffWarning
-        If the table lacks documents, or has others; they are left out.
+    Documents that the table lacks, or that are not there, are left out with a warning.
 
     Examples
     --------

@@ -24,6 +24,25 @@ if TYPE_CHECKING:
 def read_experiment(path: str | Path, *, remote: bool = False) -> "Core":
     r"""Read and check an experiment file; environment variables in its paths are filled in.
 
+    Parameters
+    ----------
+    path : str or Path
+        Path of a TOML file; relative paths in it start at its folder.
+    remote : bool
+        Whether addresses in it, such as ``https://…``, are brought into the user's cache and read; else they are
+        refused, so that a file made by others makes no requests by itself.
+
+    Returns
+    -------
+    Experiment
+        The settings, with defaults filled in and absolute paths.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read or is not TOML, a key is unknown (the message names the nearest known one),
+        a value is out of range, or a path names an environment variable that is not set.
+
     Examples
     --------
     >>> import tempfile

@@ -15,8 +15,9 @@ from langdiff.base.toml import parse_toml, read_toml
 from langdiff.constructions.queries import read_queries
 from langdiff.errors import ConfigError, DataError, LangdiffError
 from langdiff.lm.checkpoint import read_model
+from langdiff.parallelism.splitting import read_parts
 from langdiff.parallelism.taggers.word_vectors import read_word_vectors
-from langdiff.run.experiment_file import read_experiment
+from langdiff.run import read_experiment
 from tests.helpers import refused
 
 PACKAGES = [
@@ -40,7 +41,7 @@ def readers():
         for name in module.__all__:
             if (name == "read" or name.startswith("read_")) and not inspect.isclass(getattr(module, name)):
                 found.setdefault(getattr(module, name), f"{module.__name__}.{name}")
-    found |= {read: read.__name__ for read in (read_experiment, read_model, read_queries, read_word_vectors)}
+    found |= {read: read.__name__ for read in (read_model, read_parts, read_queries, read_word_vectors)}
     found.pop(ld.read_frame, None)  # takes no path
     return [pytest.param(function, id=name) for function, name in found.items()]
 

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langdiff.errors import ConfigError, DataError
-from langdiff.parallelism import Parallelism, make_document, read_parts, split_documents, tag_counts
+from langdiff.parallelism import Parallelism, make_document, split_documents, tag_counts
+from langdiff.parallelism.splitting import read_parts
 from tests.helpers import refused
 
 SHARES = {"one": 0.6, "two": 0.3, "three": 0.1}
