@@ -259,7 +259,8 @@ def train(
 
     Example: langdiff parallelism train sermons/ --parts parts.csv --published ASP/learned-word/BIO-TD --out tagger
     """
-    from langdiff.parallelism import published_settings, read_parallelisms, read_parts, read_settings
+    from langdiff.parallelism import published_settings, read_parallelisms, read_settings
+    from langdiff.parallelism.splitting import read_parts
 
     if (published is None) == (settings is None):
         raise ConfigError("give either --published KEY or --settings FILE.")

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from langdiff.base.types import generator
-from langdiff.errors import ConfigError
+from langdiff.errors import ConfigError, option
 from langdiff.lm.device import empty_cache, single_precision, torch_generator
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
@@ -214,7 +214,8 @@ def training_precision(recipe: "Recipe", device: str) -> str:
     """
     if recipe.half == FP16 and device != "cuda":
         raise ConfigError(
-            f"recipe {recipe.name!r}: float16 is for CUDA devices, not for {device!r}. Take half='bfloat16', or None."
+            f"recipe {recipe.name!r}: float16 is for CUDA devices, not for {device!r}. Take "
+            f"{option('half', BF16)}, or None."
         )
     if recipe.half == FP16 or (recipe.half == BF16 and has_bf16(device)):
         return recipe.half

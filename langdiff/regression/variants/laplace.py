@@ -248,7 +248,7 @@ class Cauchy(Variant):
     Examples
     --------
     >>> import langdiff as ld
-    >>> ld.fit(ld.simulate(100, 3, model=Cauchy(), seed=1).surprisals, model=Cauchy()).model
+    >>> ld.fit(ld.simulate(100, 3, sigma=0.02, model=Cauchy(), seed=1).surprisals, model=Cauchy()).model
     '2C'
     """
 

@@ -280,7 +280,7 @@ class Variant(ABC):
 
         Examples
         --------
-        >>> from langdiff.regression import Normal
+        >>> from langdiff.regression.variants.normal import Normal
         >>> z, m, d = np.array([[0.0, 0.5]]), np.zeros(1), np.zeros(2)
         >>> Normal().log_density_of_cells(z, m, d, 1.0).round(3)
         array([[-0.736, -0.916]])
