@@ -36,8 +36,8 @@ _ERRORS = (
 )
 _FORMULA = re.compile(rf"\A\s*#(?:{'|'.join(map(re.escape, _ERRORS.split()))})\s*\Z")
 # what programs write for a missing value, as a whole text
-_PLACEHOLDERS = frozenset(b"nan NaN NaT None none NULL null NA <NA> N/A n/a undefined -999 -9999 9999".split())
-_LONGEST = max(map(len, _PLACEHOLDERS))
+PLACEHOLDERS = frozenset(b"nan NaN NaT None none NULL null NA <NA> N/A n/a undefined -999 -9999 9999".split())
+_LONGEST = max(map(len, PLACEHOLDERS))
 _TAG = rb"</?[A-Za-z][A-Za-z0-9:_-]{0,20}(?: [^<>\n]{0,200})?/?>|<!--|<[?!][A-Za-z]"
 _KINDS: tuple[tuple[str, bytes, re.Pattern[bytes], re.Pattern[str] | None], ...] = (
     ("escaped", b"&", re.compile(rb"&(?:apos|quot|amp|lt|gt|nbsp|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});"), None),
@@ -189,7 +189,7 @@ def _invisible(raw: bytes, starts: Integers, ends: Integers) -> Iterator[Doubtfu
 def _placeholders(raw: bytes, starts: Integers, ends: Integers) -> Iterator[Doubtful]:
     """Yield the texts that are marks for missing values."""
     for place in np.flatnonzero(ends - starts <= _LONGEST).tolist():
-        if (text := raw[starts[place] : ends[place]].strip()) in _PLACEHOLDERS:
+        if (text := raw[starts[place] : ends[place]].strip()) in PLACEHOLDERS:
             yield Doubtful(place, "placeholder", text.decode(), is_missing=True)
 
 

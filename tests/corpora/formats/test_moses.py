@@ -12,7 +12,7 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.corpora import read_frame, read_multitext, write_multitext
 from langdiff.errors import DataError
-from tests.helpers import refused
+from tests.helpers import is_meant, refused
 
 read = partial(read_multitext, format="moses")
 write = partial(write_multitext, format="moses")
@@ -98,7 +98,9 @@ stretches = st.sampled_from(
 texts = st.lists(st.text(st.characters(codec="utf-8")) | stretches, max_size=3).map(
     lambda parts: unicodedata.normalize("NFC", "".join(parts))
 )
-writable = texts.filter(lambda t: t.strip() and not set("\n\r\0") & set(t) and not t.startswith("\ufeff"))
+writable = texts.filter(
+    lambda t: t.strip() and is_meant(t) and not set("\n\r\0") & set(t) and not t.startswith("\ufeff")
+)
 ids = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\0\ufeff"), min_size=1, max_size=5)
 
 

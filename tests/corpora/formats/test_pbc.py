@@ -12,7 +12,7 @@ from pandas.testing import assert_frame_equal
 
 from langdiff.corpora import read_frame, read_multitext, write_multitext
 from langdiff.errors import ConfigError, DataError, LangdiffWarning, OutputError
-from tests.helpers import refused
+from tests.helpers import is_meant, refused
 
 read = partial(read_multitext, format="pbc")
 write = partial(write_multitext, format="pbc")
@@ -239,7 +239,7 @@ stretches = st.sampled_from(
 texts = st.lists(st.text(st.characters(codec="utf-8")) | stretches, max_size=3).map(
     lambda parts: unicodedata.normalize("NFC", "".join(parts))
 )
-writable = texts.filter(lambda t: t.strip() not in ("", "BLANK") and not set("\t\n\r\0") & set(t))
+writable = texts.filter(lambda t: t.strip() not in ("", "BLANK") and is_meant(t) and not set("\t\n\r\0") & set(t))
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20).filter(
     lambda name: (
         name.isprintable()

@@ -14,7 +14,7 @@ from langdiff.base.suspicion import SUSPICIONS
 from langdiff.corpora import read_multitext
 from langdiff.corpora.formats import parquet as reader
 from langdiff.errors import ConfigError, DataError, FaultsError, LangdiffWarning
-from tests.helpers import refused
+from tests.helpers import is_meant, refused
 
 FORMATS = ("jsonl", "parquet", "arrow", "stream")
 LONG = [
@@ -248,7 +248,7 @@ def test_a_file_that_expands_too_far(tmp_path, monkeypatch):
 
 NAMES = st.from_regex(r"[a-z]{3}(-[a-z0-9]{1,5})?", fullmatch=True)
 TEXTS = st.none() | st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), min_size=1).filter(
-    str.strip
+    lambda text: text.strip() and is_meant(text)
 )
 
 
