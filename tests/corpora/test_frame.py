@@ -85,17 +85,11 @@ def test_tables_that_do_not_know_all():
         read_frame(WIDE, intent_info=pd.DataFrame(index=[3, 3, 7, 5]))
 
 
-@given(
-    st.dictionaries(
-        st.tuples(st.sampled_from("12345"), st.sampled_from(["aaa", "bbb", "ccc"])),
-        st.none()
-        | st.text(
-            st.characters(exclude_categories=["Cs", "Cc", "Cf"], exclude_characters="\ufffd"),
-            max_size=3,  # doubted
-        ).filter(is_meant),
-        min_size=1,
-    )
-)
+DRAWN = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf"], exclude_characters="\ufffd"), max_size=3)
+CELLS = st.tuples(st.sampled_from("12345"), st.sampled_from(["aaa", "bbb", "ccc"]))
+
+
+@given(st.dictionaries(CELLS, st.none() | DRAWN.filter(is_meant), min_size=1))
 def test_what_goes_in_comes_out(cells):
     multitext = read_frame(long_frame(*((*cell, text) for cell, text in cells.items())))
     out = multitext.to_frame().stack().dropna()

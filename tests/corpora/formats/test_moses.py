@@ -98,9 +98,7 @@ stretches = st.sampled_from(
 texts = st.lists(st.text(st.characters(codec="utf-8")) | stretches, max_size=3).map(
     lambda parts: unicodedata.normalize("NFC", "".join(parts))
 )
-writable = texts.filter(
-    lambda t: t.strip() and is_meant(t) and not set("\n\r\0") & set(t) and not t.startswith("\ufeff")
-)
+writable = texts.filter(lambda t: t.strip() and is_meant(t) and not {*"\n\r\0"} & {*t} and t[0] != "\ufeff")
 ids = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\0\ufeff"), min_size=1, max_size=5)
 
 

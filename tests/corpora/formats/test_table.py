@@ -49,17 +49,8 @@ def test_editions_asked_for(table):
     assert known.edition_info["family"].tolist() == ["Germanic", "Germanic"]
 
 
-ODD = (
-    "escaped",
-    "markup",
-    "recoded",
-    "lost",
-    "formula",
-    "placeholder",
-    "repeated",
-    "invisible",
-    "touching",
-)  # drawn texts may be
+# what drawn texts may be
+ODD = ("escaped", "markup", "recoded", "lost", "formula", "placeholder", "repeated", "invisible", "touching")
 ids = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=4).filter(str.strip)
 texts = (
     st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6) | st.sampled_from(["1,5"])
