@@ -52,8 +52,7 @@ def doubt_bits(table: pd.DataFrame, z: Floats) -> None:
     whole = np.count_nonzero(bits == np.round(bits)) > np.count_nonzero(~np.isnan(bits)) / 2
     distance = np.abs(z[rows] - expected)
     marks = _marks(bits) & (distance > (EXTREME if whole else EXTREME_MARK))
-    part = table.iloc[rows]
-    _refuse_marks(part, marks)
+    _refuse_marks(part := table.iloc[rows], marks)
     count, words = _words_of_cells(part, (distance > EXTREME) & (expected > SHORT), np.exp(expected))
     if count:
         warn(
@@ -67,6 +66,7 @@ def doubt_scores(scores: pd.DataFrame, *, whole: bool) -> None:
 
     Shapes: scores (I, J).
     """
+    scores = scores.dropna(how="all").dropna(axis=1, how="all")
     found = scores.to_numpy(dtype=float)
     marks = _marks(found) | (found == -1)
     rest = np.unique(found[~marks & ~np.isnan(found)])
@@ -151,9 +151,9 @@ def refuse_far_marks(name: str, column: pd.Series) -> None:
     nines = np.isin(np.abs(found), 10.0 ** np.arange(2, 13) - 1)
     rest = found[~_marks(found) & ~np.isnan(found)]
     if len(rest) > 2:
-        low, high = rest.min(), rest.max()
-        beyond = np.maximum(low - found, found - high) > FAR_BEYOND * (high - low)
-        _refuse_marks(column.to_frame(name), ((nines & beyond) | (_marks(found) & (found < 0) & (low >= 0)))[:, None])
+        beyond = np.maximum(rest.min() - found, found - rest.max()) > FAR_BEYOND * np.ptp(rest)
+        below = _marks(found) & (found < 0) & (rest.min() >= 0)
+        _refuse_marks(column.to_frame(name), ((nines & beyond) | below)[:, None])
 
 
 def warn_of_strangers(z: Floats, rows: pd.Index, columns: pd.Index, *, guesses: bool = False) -> None:
