@@ -8,6 +8,7 @@ import base64
 import hashlib
 import io
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import nbformat
 from nbclient import NotebookClient
 from PIL import Image
 
+PLACE = re.compile(r"^\S*ipykernel_\d+\S*:\d+: ", re.MULTILINE)  # where a cell warned: a file of this run alone
 COLOURS = 128
 PICTURE = "image/png"
 
@@ -43,6 +45,8 @@ def execute(path):
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             output.get("metadata", {}).clear()
+            if "text" in output:
+                output["text"] = PLACE.sub("", output["text"])
             if PICTURE in output.get("data", {}):
                 output["data"][PICTURE] = reduced(output["data"][PICTURE])
     notebook.metadata["langdiff"] = {"code": hash_of_code(notebook.cells)}
