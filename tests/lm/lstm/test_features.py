@@ -13,8 +13,8 @@ from langdiff.lm.device import torch_generator
 from langdiff.lm.lstm import features, loop, scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.features import FOLDS, RUN, Histories, NgramFeatures, ResidualLSTM
-from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
-from langdiff.lm.lstm.scoring import score
+from langdiff.lm.lstm.gradients import accumulate_gradients
+from langdiff.lm.lstm.scoring import MemoryLimit, score
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from tests.lm.ngram.test_histories import distributions
 
