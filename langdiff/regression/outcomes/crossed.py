@@ -231,8 +231,9 @@ class Crossed:
         if guessing is None:
             return
         low = guessing[guessing["at_chance"]]
-        names = low.index.map(str).str.split(SIGN)
-        low = low.assign(language=names.str[0], system=names.str[-1]).rename_axis("column")
+        names = [str(name).split(SIGN) if self._fit.columns is not None else [str(name)] for name in low.index]
+        first, last = ([parts[place] for parts in names] for place in (0, -1))
+        low = low.assign(language=first, system=last).rename_axis("column")
         if (languages := aside.get("languages")) and len(low) > 0:
             yield f"No system can be told from guessing in {en(languages)}."
             low = low[~low["language"].isin(languages)]

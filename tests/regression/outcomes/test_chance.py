@@ -301,6 +301,7 @@ def test_one_language_leaves_columns_at_chance_out():
         fit = ld.fit_outcomes(outcomes)
     assert "l1@guess" not in fit.systems.index
     assert fit.guessing.loc["l1@guess", "at_chance"]
+    assert "l1@guess cannot be told from guessing (" in " ".join(fit._lines())
     weak = outcomes.sel(systems=["l1@guess", "l1@c"])
     refused(DataError, "too few are left", ld.fit_outcomes, weak)
 
