@@ -23,7 +23,7 @@ from langdiff.experiments.native import (
     find_origins,
 )
 from langdiff.regression import DifficultyFit, fit
-from langdiff.tables.contrasts import Contrast
+from langdiff.tables.rule import Contrast
 from langdiff.tables.surprisals import Surprisals
 
 NINETY_FIVE = float(norm.ppf(0.975))
