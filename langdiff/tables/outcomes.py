@@ -400,7 +400,7 @@ def _numbers(frame: pd.DataFrame, what: str, *, whole: bool, least: float = -np.
         right &= np.isfinite(values)
     wrong = frame.notna().to_numpy() & ~right
     if wrong.any():
-        first = first_cells(frame, wrong, lambda i, j: f"{frame.iat[i, j]!s}")
+        first = first_cells(frame, wrong, lambda i, j: str(frame.iat[i, j]))
         advice = (
             ". A rate, an F1 or another score says nothing of the trials behind it: give successes and trials, or "
             "scores, and NaN for a missing cell."
@@ -415,5 +415,5 @@ def _numbers(frame: pd.DataFrame, what: str, *, whole: bool, least: float = -np.
 
 def _refuse(more: pd.DataFrame, s: pd.DataFrame, t: pd.DataFrame, what: str = "more successes than trials") -> None:
     if more.to_numpy().any():
-        first = first_cells(s, more.to_numpy(), lambda i, j: f"{s.iat[i, j]:g} of {t.iat[i, j]:g}")
+        first = first_cells(s, more.to_numpy(), lambda i, j: f"{s.to_numpy()[i, j]:g} of {t.to_numpy()[i, j]:g}")
         raise DataError(f"{more.to_numpy().sum():,} cell(s) have {what}: {first}.")
