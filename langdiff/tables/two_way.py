@@ -11,15 +11,14 @@ import pandas as pd
 
 from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result
-from langdiff.base.types import ROUNDING, Floats
-from langdiff.errors import ConfigError, en, option
+from langdiff.base.types import ROUNDING, Floats, check_share
+from langdiff.errors import en
 from langdiff.tables.column_levels import MOST_COLUMNS, ColumnLevels, Of
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS, grid_of_board, grid_of_cells, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Draws, Influence, joint_test
 from langdiff.tables.pairs import Adjustment, Pairs, rank_set
-from langdiff.tables.rule import ENOUGH, JointTest, falling
+from langdiff.tables.rule import ENOUGH, JointTest, Scale, falling
 from langdiff.tables.simultaneous import Family, number_of_draws
 
 MOST_SHOWN = 40  # languages of the tables of cells in a summary
@@ -198,9 +197,8 @@ class TwoWay(ColumnLevels, Result):
         >>> ld.fit(tables).two_way.flags().shape
         (6, 9)
         """
-        for name, value in (("q", q), ("level", level)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-                raise ConfigError(f"{option(name)} must be between 0 and 1, got {value!r}.")
+        check_share("q", q)
+        check_share("level", level)
         order = falling(self._residual(self.levels.to_numpy(dtype=float)), self.levels.index)
         found = flag_cells(self._cells, self._index[order], self.scale, q=q, level=level, maxima=self._maxima)
         alone = self._cells.tied & (np.abs(self._cells.estimate) <= ROUNDING)

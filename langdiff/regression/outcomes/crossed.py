@@ -33,12 +33,11 @@ from langdiff.regression.outcomes.inference import (
 )
 from langdiff.regression.outcomes.integrals import patterns
 from langdiff.regression.outcomes.likelihoods import ABILITIES, DIFFICULTIES
-from langdiff.tables.contrasts import shares
 from langdiff.tables.crossing import LEVELS, SIGN
 from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Adjustment, Pairs
-from langdiff.tables.rule import JointTest
+from langdiff.tables.rule import JointTest, shares
 from langdiff.tables.two_way import TwoWay
 
 if TYPE_CHECKING:
