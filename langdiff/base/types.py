@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from importlib import import_module
-from numbers import Integral
+from numbers import Integral, Real
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -46,6 +46,12 @@ def check_choice(name: str, given: object, known: Collection[object]) -> None:
     """Check the value of an option that has few."""
     if given not in known:
         raise ConfigError(f"{option(name)} is one of {', '.join(map(str, known))}; got {given!r}.")
+
+
+def check_share(name: str, given: object, *, above: float = 0.0) -> None:
+    """Check a probability or a rate, which is neither the least nor 1."""
+    if isinstance(given, bool) or not isinstance(given, Real) or not above < float(given) < 1:
+        raise ConfigError(f"{option(name)} must be between {above:g} and 1, got {given!r}.")
 
 
 def import_extra(module: str, missing: str) -> Any:

@@ -11,10 +11,9 @@ from scipy.sparse import csr_array
 
 from langdiff.base.result import Result, rounded
 from langdiff.base.signature import name_of_seed
-from langdiff.base.types import Floats, Integers, generator
+from langdiff.base.types import Floats, Integers, check_choice, check_share, generator
 from langdiff.errors import ConfigError, DataError, en, listing, option
-from langdiff.tables.contrasts import Scale
-from langdiff.tables.rule import falling
+from langdiff.tables.rule import Scale, falling
 from langdiff.tables.simultaneous import Family, make_family, number_of_draws
 
 Adjustment = Literal["max-t", "holm", "bh"]
@@ -198,18 +197,18 @@ class Joint(NamedTuple):
     def rank_sets(self, maxima: Floats, level: float = 0.95) -> pd.DataFrame:
         """Return the lowest and the highest rank of each effect that the intervals of all pairs allow."""
         family, (higher, lower) = self.all_pairs(), self.ends
-        sure = family.estimate - family.critical(maxima, level) * family.std_error > 0
+        sure = family.interval(family.critical(maxima, level))[0] > 0
         sure &= ~(family.tied & (family.p_value > 0))
         count = len(self.estimate)
-        low = 1 + np.bincount(lower[sure], minlength=count)
-        high = count - np.bincount(higher[sure], minlength=count)
-        return pd.DataFrame({"rank_low": low, "rank_high": high}, index=self.estimate.index)
+        first = 1 + np.bincount(lower[sure], minlength=count)
+        last = count - np.bincount(higher[sure], minlength=count)
+        return pd.DataFrame({"rank_low": first, "rank_high": last}, index=self.estimate.index)
 
     def against_mean(self, level: float) -> pd.DataFrame:
         """Return simultaneous intervals of the effects themselves, which are differences from their average."""
         family = self._of_mean()
-        half = family.critical(family.maxima(), level) * family.std_error
-        return pd.DataFrame({"low": self.estimate - half, "high": self.estimate + half})
+        low, high = family.interval(family.critical(family.maxima(), level))
+        return pd.DataFrame({"low": low, "high": high}, index=self.estimate.index)
 
     def largest_p(self) -> float:
         """Return the p-value of the largest of all effects, as differences from their average."""
@@ -252,10 +251,8 @@ def compare_pairs(
     """Compare effects in pairs; see `langdiff.Effects.pairs`."""
     names = joint.estimate.index
     best = BEST[joint.scale.first]
-    if adjust is not None and adjust not in get_args(Adjustment):
-        raise ConfigError(f"unknown adjust {adjust!r}; use one of {listing(get_args(Adjustment))} or None.")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
-        raise ConfigError(f"level must be between 0.5 and 1, got {level!r}.")
+    check_choice("adjust", adjust, (*get_args(Adjustment), None))
+    check_share("level", level, above=0.5)
     if len(names) < 2:
         raise DataError(f"a comparison needs at least two effects; there is {len(names)}.")
     if baseline is not None and baseline not in names and baseline not in best:
@@ -335,13 +332,13 @@ def _names_of(joint: Joint, one: Integers, other: Integers) -> pd.MultiIndex:
 
 def _frame(scale: Scale, family: Family, index: pd.Index, critical: Floats) -> pd.DataFrame:
     """Return the frame of differences but for adjusted p-values and verdicts."""
-    half = np.where(family.tied, 0.0, critical) * family.std_error
+    low, high = family.interval(critical)
     columns = {
         "estimate": family.estimate,
         "std_error": family.std_error,
         "df": family.freedom,
-        "low": family.estimate - half,
-        "high": family.estimate + half,
+        "low": low,
+        "high": high,
     }
     if scale.unit == "nats":
         columns |= {"percent": 100 * np.expm1(family.estimate)}
