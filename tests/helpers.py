@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
-from langdiff.tables.text_doubts import PLACEHOLDERS
+from langdiff.tables.text_doubts import find_doubtful
 
 
 def refused(error: type[Exception], words: str, call: Callable[..., Any], /, *args: Any, **settings: Any) -> None:
@@ -15,5 +16,6 @@ def refused(error: type[Exception], words: str, call: Callable[..., Any], /, *ar
 
 
 def is_meant(text: str) -> bool:
-    """Return whether a text that was drawn is none that stands for a missing value."""
-    return text.strip().encode() not in PLACEHOLDERS
+    """Return whether no reader doubts a text that was drawn, as one with lost letters or one for a missing value."""
+    raw = text.encode()
+    return not any(find_doubtful(raw, np.array([0]), np.array([len(raw)])))

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result, rounded
@@ -24,10 +23,11 @@ from langdiff.experiments.native import (
 )
 from langdiff.regression import DifficultyFit, fit
 from langdiff.tables.contrasts import Contrast
+from langdiff.tables.rule import half_width
 from langdiff.tables.surprisals import Surprisals
 
-NINETY_FIVE = float(norm.ppf(0.975))
-DETECTABLE = NINETY_FIVE + float(norm.ppf(0.8))  # standard errors: found at 5 % in four of five repetitions
+# standard errors: found at 5 % in four of five repetitions
+DETECTABLE = float(half_width(1.0, np.inf) + half_width(1.0, np.inf, 0.6))
 
 
 def in_words(mean: Contrast) -> str:

@@ -282,8 +282,7 @@ def _frame(model: _Mixed, columns: pd.DataFrame, observed: Floats, percent: bool
         if percent:
             table |= {"percent": 100 * np.expm1(excess)}
             table |= {f"percent_{end}": 100 * np.expm1(table[end]) for end in ("low", "high")}
-        p = np.where(excess > 0, 0.5, 1.0) * t_p(excess, error, freedom)  # of an excess above 0
-        p = np.where(excess > 0, p, 1 - p / 2)
+        p = t_p(excess, error, freedom, above=True)
         rates = false_discovery_control(p)
         frame = pd.DataFrame(table | {"p": p, "q": rates, "flag": np.where(rates <= q, kind, "")})
         names = [(name, ALL) for name in languages] if kind == LANGUAGE else columns[list(LEVELS)].to_numpy().tolist()

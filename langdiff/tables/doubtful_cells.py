@@ -18,10 +18,10 @@ MOVED = 5  # rows, up to which it is tried whether a column was moved
 EXTREME_MARK = np.log(5.0)  # from its row and edition, of a mark among numbers that are not whole
 EXTREME = np.log(20.0)  # of 1.6 million lengths of verses in 74 Bibles 7 are farther, all in verses wrongly divided
 SHORT = np.log(50.0)  # bits of texts that vary by large factors
-OUTSIDE = 0.9  # of the range of all others, by which a mark among scores is outside
-FAR_BEYOND = 4.0  # of the range of all others, by which a mark among values of languages is far
+FAR_BEYOND = 4.0  # of the range of all others, by which a mark is far
+OFTEN = 0.05  # of the scores, from which −1 is a point that wrong answers cost
 FAR_FROM_ALL = 20.0  # median absolute deviations, at which a score is extreme
-MOST_SKIPPED = 3  # ratings that nobody gives, between two that are given
+MOST_SKIPPED = 3  # least steps between two ratings that are given
 PERCENT = 20  # half of the scores of a column are above it where they are percent
 FEWEST_EQUAL, RAREST = 20, 5  # items, and those of them with another outcome than most, of columns that are equal
 
@@ -70,11 +70,15 @@ def doubt_scores(scores: pd.DataFrame, *, whole: bool) -> None:
     found = scores.to_numpy(dtype=float)
     marks = _marks(found) | (found == -1)
     rest = np.unique(found[~marks & ~np.isnan(found)])
+    if len(rest) > 1 and rest[0] == 0 and (rest % 1 == 0).all() and np.mean(found == -1) > OFTEN:
+        rest = np.insert(rest, 0, -1.0)
     if len(rest) > 2:  # neither right nor wrong, in percent
-        beyond = np.maximum(rest[0] - found, found - rest[-1])
-        _refuse_marks(scores, marks & ((beyond > OUTSIDE * np.ptp(rest)) | ((found < 0) & (rest[0] >= 0))))
+        beyond = np.maximum(rest[0] - found, found - rest[-1]) > FAR_BEYOND * np.ptp(rest)
+        percent = (found >= 0) & (found <= 100) & (rest[0] >= 0) & (PERCENT < rest[-1] <= 100)
+        _refuse_marks(scores, marks & ~percent & (beyond | ((found < 0) & (rest[0] >= 0))))
     if whole:
-        gaps = np.flatnonzero(np.diff(rest) > MOST_SKIPPED)
+        steps = np.diff(rest)
+        gaps = np.flatnonzero(steps > MOST_SKIPPED * steps.min(initial=np.inf))
         if len(gaps):
             warn(f"no rating lies between {rest[gaps[0]]:g} and {rest[gaps[0] + 1]:g}: is one of the two a mark?")
     else:
@@ -90,10 +94,11 @@ def _doubt_scales(scores: pd.DataFrame) -> None:
     for j in range(len(largest) if np.nanmin(found) >= 0 and len(largest) > 1 else 0):
         name = scores.columns[j]
         if np.delete(largest, j).max() <= 1 < middle[j]:
-            raise DataError(
-                f"scores of {name!r} reach {largest[j]:g}, those of all others at most 1: they are on another scale. "
-                "Bring all to one scale, for instance by dividing percent by 100."
-            )
+            reach = f"scores of {name!r} reach {largest[j]:g}, those of all others at most 1"
+            if largest[j] > PERCENT:
+                divide = "Bring all to one scale, for instance by dividing percent by 100."
+                raise DataError(f"{reach}: they are on another scale. {divide}")
+            warn(f"{reach}: are they on one scale?")
         if 0 < largest[j] <= 1 and np.delete(middle, j).min() > PERCENT:
             warn(f"scores of {name} are at most {largest[j]:g}, others mostly above {PERCENT}: are they on one scale?")
 

@@ -198,18 +198,18 @@ class Joint(NamedTuple):
     def rank_sets(self, maxima: Floats, level: float = 0.95) -> pd.DataFrame:
         """Return the lowest and the highest rank of each effect that the intervals of all pairs allow."""
         family, (higher, lower) = self.all_pairs(), self.ends
-        sure = family.estimate - family.critical(maxima, level) * family.std_error > 0
+        sure = family.interval(family.critical(maxima, level))[0] > 0
         sure &= ~(family.tied & (family.p_value > 0))
         count = len(self.estimate)
-        low = 1 + np.bincount(lower[sure], minlength=count)
-        high = count - np.bincount(higher[sure], minlength=count)
-        return pd.DataFrame({"rank_low": low, "rank_high": high}, index=self.estimate.index)
+        first = 1 + np.bincount(lower[sure], minlength=count)
+        last = count - np.bincount(higher[sure], minlength=count)
+        return pd.DataFrame({"rank_low": first, "rank_high": last}, index=self.estimate.index)
 
     def against_mean(self, level: float) -> pd.DataFrame:
         """Return simultaneous intervals of the effects themselves, which are differences from their average."""
         family = self._of_mean()
-        half = family.critical(family.maxima(), level) * family.std_error
-        return pd.DataFrame({"low": self.estimate - half, "high": self.estimate + half})
+        low, high = family.interval(family.critical(family.maxima(), level))
+        return pd.DataFrame({"low": low, "high": high}, index=self.estimate.index)
 
     def largest_p(self) -> float:
         """Return the p-value of the largest of all effects, as differences from their average."""
@@ -335,13 +335,13 @@ def _names_of(joint: Joint, one: Integers, other: Integers) -> pd.MultiIndex:
 
 def _frame(scale: Scale, family: Family, index: pd.Index, critical: Floats) -> pd.DataFrame:
     """Return the frame of differences but for adjusted p-values and verdicts."""
-    half = np.where(family.tied, 0.0, critical) * family.std_error
+    low, high = family.interval(critical)
     columns = {
         "estimate": family.estimate,
         "std_error": family.std_error,
         "df": family.freedom,
-        "low": family.estimate - half,
-        "high": family.estimate + half,
+        "low": low,
+        "high": high,
     }
     if scale.unit == "nats":
         columns |= {"percent": 100 * np.expm1(family.estimate)}

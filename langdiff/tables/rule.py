@@ -23,6 +23,7 @@ FEW = 10.0  # degrees of freedom below which units are few: the only such thresh
 ENOUGH = 50  # units whose covariance simultaneous inference draws from
 WHOLE = 1 - 1e-9  # share of a unit that has all information, so that nothing tells its error
 LEVEL = 0.95
+DEVIANCE = float(chdtri(1, 1 - LEVEL))  # by which it falls to the ends of a profile interval
 MANY = 20  # degrees of freedom for each equality, from which F is used
 FEWEST_FLIPPED, ALL_SIGNS = 8, 14  # units; below it Bonferroni, up to it all sign vectors
 MOST_FLIPS, FEWEST_FLIPS, FLIPPED_VALUES = 9_999, 999, 2e8
@@ -88,11 +89,23 @@ def t_interval(
 
 
 def draw_interval(
-    draws: Floats, level: float = LEVEL, method: Literal["linear", "nearest"] = "linear"
+    draws: Floats,
+    level: float = LEVEL,
+    method: Literal["linear", "nearest"] = "linear",
+    *,
+    around: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the ends of intervals between quantiles of draws, (n, …) → (…); infinity does not spoil the nearest."""
+    """Return the ends of intervals between quantiles of draws, (n, …) → (…); infinity does not spoil the nearest.
+
+    Around an estimate they are reflected (basic bootstrap): what a draw is below it, the truth may be above it.
+    """
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0, method=method)
-    return low, high
+    return (low, high) if around is None else (2 * around - high, 2 * around - low)
+
+
+def drawn_p(beyond: Integers | int, draws: int) -> Floats:
+    """Return p-values where some of the draws are as large as what is observed, which counts as one of them."""
+    return np.asarray((1 + beyond) / (1 + draws))
 
 
 def exact_freedom(directions: Floats, parts: Floats) -> Floats:
@@ -112,17 +125,23 @@ def exact_freedom(directions: Floats, parts: Floats) -> Floats:
         return np.asarray(own.sum(axis=1) ** 2 / np.einsum("mgk,mgk->m", p, p))
 
 
-def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | float) -> Floats:
-    """Return two-sided p-values by Student's t; NaN where an error is 0 or not known."""
+def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | float, *, above: bool = False) -> Floats:
+    """Return two-sided p-values by Student's t, or of what is `above` 0; NaN where an error is 0 or not known."""
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.asarray(std_error, dtype=float)
-        t = np.where(error > 0, np.abs(estimate) / error, np.nan)
-        return np.asarray(2 * stdtr(freedom, -t))
+        t = np.where(error > 0, np.asarray(estimate) / error, np.nan)
+        return np.asarray(stdtr(freedom, -t) if above else 2 * stdtr(freedom, -np.abs(t)))
 
 
 def f_p(statistic: float, df: float, freedom: float) -> float:
     """Return the p-value of a statistic that follows F."""
     return float(fdtrc(df, freedom, max(statistic, 0.0)))
+
+
+def likelihood_ratio(full: float, null: float, df: int) -> "JointTest":
+    """Test by two log-likelihoods that `df` parameters are 0."""
+    statistic = max(2 * (full - null), 0.0)
+    return JointTest("chi-squared", statistic, df, np.inf, float(chdtrc(df, statistic)))
 
 
 def wilson(value: Floats, trials: Floats | float, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -228,7 +247,17 @@ def joint_f(estimate: Floats, covariance: Floats, df: int, freedom: float, *, sh
     square = round(float(np.sum((axes.T @ estimate) ** 2 / values)), 12)
     if not np.isfinite(freedom):
         return JointTest("chi-squared", square, df, rest, float(chdtrc(df, square)))
-    statistic = square / df if shared else square * rest / (freedom * df)
+    if not shared:
+        return hotelling(square, df, freedom)
+    return JointTest("F", square / df, df, rest, f_p(square / df, df, rest))
+
+
+def hotelling(square: float, df: int, freedom: float) -> JointTest:
+    """Test effects by Hotelling's T² with degrees of freedom of their covariance; NaN where too few are left."""
+    rest = freedom - df + 1
+    if not rest >= 1:
+        return JointTest("", float("nan"), df, rest, float("nan"))
+    statistic = square * rest / (freedom * df)
     return JointTest("F", statistic, df, rest, f_p(statistic, df, rest))
 
 
@@ -260,7 +289,7 @@ def sign_flips(parts: Floats, names: list[str], weights: Floats | None = None) -
     for start in range(0, draws, block):
         signs = 2.0 * rng.integers(0, 2, (min(block, draws - start), count)) - 1
         beyond += int((np.square(signs @ u).sum(axis=1) >= least).sum())
-    return observed, (1 + beyond) / (draws + 1), draws
+    return observed, float(drawn_p(beyond, draws)), draws
 
 
 def bonferroni(estimate: Floats, std_error: Floats, freedom: Floats, df: int) -> JointTest:

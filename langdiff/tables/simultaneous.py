@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from scipy.special import stdtr, stdtrit
 
 from langdiff.base.types import ROUNDING, Booleans, Floats, generator
+from langdiff.tables.rule import drawn_p
 
 MOST_DRAWS, FEWEST_DRAWS = 20_000, 4_000
 MOST_VALUES = 5e7  # statistics drawn for a family, above which there are fewer draws
@@ -171,14 +172,18 @@ class Family:
         quantile = maxima[-1 - allowed] if allowed >= 0 else np.inf
         return np.clip(from_normal(quantile, self.freedom), single, most)
 
+    def interval(self, critical: Floats) -> tuple[Floats, Floats]:
+        """Return the ends of intervals of some standard errors, shape (M,) each; those of `tied` are estimates."""
+        half = np.where(self.tied, 0.0, critical) * self.std_error
+        return self.estimate - half, self.estimate + half
+
     def adjusted(self, maxima: Floats) -> Floats:
         """Return p-values adjusted for the family, shape (M,): not below the single ones, nor above Bonferroni's."""
         most = np.minimum(self.p_value * max(self.size, 1), 1.0)
         if not len(maxima):
             return np.where(self.tied, self.p_value, most)
         beyond = len(maxima) - np.searchsorted(maxima, to_normal(np.maximum(self.statistic, 0), self.freedom), "left")
-        drawn = (1 + beyond) / (len(maxima) + 1)
-        return np.where(self.tied, self.p_value, np.clip(drawn, self.p_value, most))
+        return np.where(self.tied, self.p_value, np.clip(drawn_p(beyond, len(maxima)), self.p_value, most))
 
 
 def make_family(

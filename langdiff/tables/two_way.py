@@ -351,9 +351,8 @@ class TwoWay(ColumnLevels, Result):
     def _with_bounds(self, measured: pd.DataFrame, of: str, centre: float = 0.0) -> pd.DataFrame:
         """Return a frame of cells with those at chance below, of which one end is known."""
         cells: Any = self.bounds
-        rows = pd.DataFrame(
-            {"low": cells[f"{of}_low"].to_numpy() - centre}, pd.MultiIndex.from_frame(cells[list(LEVELS)])
-        )
+        ends = cells[f"{of}_low"].to_numpy() - centre
+        rows = pd.DataFrame({"low": ends}, pd.MultiIndex.from_frame(cells[list(LEVELS)]))
         if "flag" in measured:
             rows["flag"] = np.where(rows["low"] > 0, FLAGS["hardest"][0], "")
         return pd.concat([measured.assign(kind="measured"), rows.assign(kind="bound")])
@@ -470,13 +469,8 @@ def flag_cells(
     """Return one row per cell, with an interval that holds for all cells together, and a flag."""
     from scipy.stats import false_discovery_control
 
-    half = np.where(family.tied, 0.0, family.critical(maxima, level)) * family.std_error
-    columns = {
-        "estimate": family.estimate,
-        "std_error": family.std_error,
-        "low": family.estimate - half,
-        "high": family.estimate + half,
-    }
+    low, high = family.interval(family.critical(maxima, level))
+    columns = {"estimate": family.estimate, "std_error": family.std_error, "low": low, "high": high}
     if scale.unit == "nats":
         columns["percent"] = 100 * np.expm1(family.estimate)
     frame = pd.DataFrame(columns | {"p": family.p_value, "p_adjusted": family.adjusted(maxima)}, index=names)

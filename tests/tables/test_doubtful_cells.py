@@ -1,6 +1,7 @@
 """Faults of tables of scores and ratings that show in the numbers: each alone in a table that passes as it is."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,7 @@ def test_a_mark_among_scores_is_refused_and_hundred_percent_is_none(value, perce
             with_column(scores(percent=True), lambda own: own / 100),
             "scores of C are at most 0.99, others",
         ),
+        (with_column(scores(), lambda own: 1.2 + own), "scores of 'C' reach 2.19, those of all others at most 1: are"),
     ],
 )
 def test_odd_columns_and_cells_of_scores_are_named(table, words):
@@ -76,6 +78,22 @@ def test_marks_among_ratings_are_refused_or_named(value, error):
     else:
         with pytest.warns(LangdiffWarning, match="no rating lies between"):
             ld.fit_outcomes(ld.Outcomes(scores=table), model="ordinal")
+
+
+@pytest.mark.parametrize(
+    ("table", "model"),
+    [
+        ([[70, 75], [80.5, 100], [72, 78], [75, 79]], "normal"),
+        (np.random.default_rng(0).choice([-1, 0, 3, 4], (60, 3)), "normal"),
+        (10 * ratings().to_numpy(), "ordinal"),
+    ],
+    ids=["percent of few items", "wrong answers cost a point", "steps of ten"],
+)
+def test_honest_scores_are_not_doubted(table, model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "Few units")
+        ld.fit_outcomes(ld.Outcomes(scores=pd.DataFrame(table, dtype=float).add_prefix("s")), model=model)
 
 
 def test_right_and_wrong_exchanged_is_named_and_guesses_are_not():

@@ -13,7 +13,7 @@ from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.components.nested import ROUGHLY, Nested, Restricted
 from langdiff.regression.components.share_tables import CORPUS, EDITION, LANGUAGE, REST, Observed, terms_of
-from langdiff.tables.rule import half_width, range_quantile, t_interval
+from langdiff.tables.rule import range_quantile, t_interval
 
 CLIPPED = 0.001  # share, and one less a share, of whose logit the jackknife is taken
 LEVEL = 0.95
@@ -122,9 +122,9 @@ def _intervals(model: Nested, whole: Restricted, sets: Booleans, without: Floats
         total = max(float(variances[inside].sum()), np.finfo(float).tiny)
         slopes = (np.diag(inside) - share[:, None] * inside) / total
         by_slopes = np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0))
-        by_slopes = half_width(by_slopes, freedom, LEVEL)
-        wider = 2 * by_slopes > high - low
-        low, high = np.where(wider, share - by_slopes, low), np.where(wider, share + by_slopes, high)
+        ends = t_interval(share, by_slopes, freedom, level=LEVEL)
+        wider = ends[1] - ends[0] > high - low
+        low, high = np.where(wider, ends, (low, high))
         # Shares below the clip are not told apart: an interval that reaches it begins at 0. Pseudo-values may leave out
         # a share close to it, so that every interval is made to hold its estimate.
         low = np.maximum(np.minimum(np.where(low <= CLIPPED, 0.0, low), share), 0.0)

@@ -96,11 +96,11 @@ def correlation_intervals(values: Floats, draws: Floats, *, ranks: bool) -> tupl
         values, draws = rankdata(values, axis=0), rankdata(draws, axis=1)
     found = correlations(values)
     if ranks:
-        low, high = draw_interval(correlations(draws))
-        return found, np.clip(2 * found - high, -1, 1), np.clip(2 * found - low, -1, 1)
-    angle = np.arccos(np.clip(found, -1, 1))
-    narrow, wide = draw_interval(np.arccos(np.clip(correlations(draws), -1, 1)))
-    return found, np.cos(np.minimum(2 * angle - narrow, np.pi)), np.cos(np.maximum(2 * angle - wide, 0))
+        low, high = np.clip(draw_interval(correlations(draws), around=found), -1, 1)
+        return found, low, high
+    angles = np.arccos(np.clip(correlations(draws), -1, 1))
+    narrow, wide = draw_interval(angles, around=np.arccos(np.clip(found, -1, 1)))
+    return found, np.cos(np.minimum(wide, np.pi)), np.cos(np.maximum(narrow, 0))
 
 
 class Changes(NamedTuple):

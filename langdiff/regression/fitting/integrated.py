@@ -23,7 +23,6 @@ from langdiff.regression.kernel.estimate import Estimate
 from langdiff.regression.kernel.integrated.comparisons import (
     bootstrap_wald,
     compare_dispersions,
-    likelihood_ratio_p,
     sandwich_covariance,
 )
 from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
@@ -37,6 +36,7 @@ from langdiff.regression.kernel.integrated.unequal import (
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.records import Dispersions, IntentsCompared, Later, SizeDistribution
 from langdiff.tables.crossing import LEVELS
+from langdiff.tables.rule import likelihood_ratio
 from langdiff.tables.surprisals import Surprisals
 
 Sizes = Literal["normal", "free"]
@@ -389,7 +389,7 @@ def _ratio_p(table: Surprisals, design: Design, settings: Settings, log_likeliho
     """Return the p-value of the likelihood ratio against one dispersion, from a fit with that."""
     group = pd.Series(0, index=table.editions)
     common = OwnDispersions(design, settings, table, group).unequal
-    return likelihood_ratio_p(log_likelihood, common.log_likelihood, degrees)
+    return likelihood_ratio(log_likelihood, common.log_likelihood, degrees).p
 
 
 def _check_levels(settings: Settings, design: Design, group: Integers) -> None:

@@ -21,11 +21,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.linalg import blas, lapack
 from scipy.sparse import csr_array
-from scipy.special import ndtr
 
 from langdiff.base.types import Booleans, Floats, Integers, generator
 from langdiff.regression.kernel.clusters import sums_by_cluster
 from langdiff.regression.kernel.two_way import add_products, blocks_of, whole
+from langdiff.tables.rule import drawn_p, t_p
 
 LAGS = 5
 PERMUTATIONS, COMPONENTS = 199, 10
@@ -122,7 +122,7 @@ def likeness_of_neighbours(residual: Residuals, variance: Floats | None = None) 
             products[rows] += np.einsum("ik,ik->i", vectors[LAGS:], vectors[LAGS - lag : LAGS - lag + last])
         before = vectors[last:]
     statistic = float(products.sum() / np.sqrt(products @ products))
-    return Tested(statistic, float(ndtr(-statistic)))
+    return Tested(statistic, float(t_p(statistic, 1.0, np.inf, above=True)))
 
 
 def _leading_axes(gram: Floats, most: int) -> tuple[Floats, int]:
@@ -176,7 +176,7 @@ def likeness_within(rows: Floats, units: Integers | None, column: Integers) -> t
     for _ in range(PERMUTATIONS):
         drawn = csr_array((ones, rng.permutation(len(pieces)), ends)) @ projected
         beyond += bool(np.sum(drawn**2) >= observed * (1 - 1e-9))
-    return effect, (1 + beyond) / (PERMUTATIONS + 1)
+    return effect, float(drawn_p(beyond, PERMUTATIONS))
 
 
 class NoiseParts(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import make_interp_spline
 from scipy.special import expit, logit, xlogy
-from scipy.stats import beta, binom, chi2, false_discovery_control
+from scipy.stats import beta, binom, false_discovery_control
 
 from langdiff.base.types import ROUNDING_OF_SINGLES, Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
@@ -15,12 +15,12 @@ from langdiff.regression.outcomes import nested
 from langdiff.regression.outcomes.evaluation import Point, make_nest
 from langdiff.regression.outcomes.integrals import NEGLIGIBLE, Rows, kinds
 from langdiff.regression.outcomes.likelihoods import Structure
+from langdiff.tables.rule import DEVIANCE
 
 Chance = Literal["auto"] | str | float | Mapping[str, float] | None
 
 CHANCE, CHOICES, TASK = "chance", "choices", "task"  # attributes of items or columns
 LEVEL = 0.05  # of the test that all answers are guesses
-QUANTILE = float(chi2.ppf(0.95, 1))
 ABILITIES = np.linspace(-12, 12, 9601)  # log odds that are searched; below, answers are guesses
 GUESSES = -50.0  # log odds whose answers are guesses alone, the limit below all abilities
 EACH = 120  # of them, at which a likelihood is computed
@@ -270,7 +270,7 @@ def deviances(rows: Rows, point: Point, structure: Structure, answers: Sequence[
     return [2 * (curve.max() - curve) for curve in curves]
 
 
-def bound_of_sum(rest: float, std_error: float, weight: float, curves: list[Floats], most: float = QUANTILE) -> float:
+def bound_of_sum(rest: float, std_error: float, weight: float, curves: list[Floats], most: float = DEVIANCE) -> float:
     """Return the highest sum of a normal rest and of levels of columns, each by `weight`, that answers allow (95 %).
 
     That is where the deviances of the columns and the squared distance of the rest, in standard errors, sum to 3.84,
@@ -298,9 +298,9 @@ def bound_of_sum(rest: float, std_error: float, weight: float, curves: list[Floa
 
 def error_at_end(curve: Floats) -> float:
     """Return the error of a normal level whose deviance is as steep at its upper end (95 %) as that of a column."""
-    end = int(np.flatnonzero(curve <= QUANTILE)[-1])
+    end = int(np.flatnonzero(curve <= DEVIANCE)[-1])
     slope = (curve[end + 1] - curve[end]) / (ABILITIES[1] - ABILITIES[0]) if end + 1 < len(curve) else 0.0
-    return float(2 * np.sqrt(QUANTILE) / slope) if slope > 0 else np.inf
+    return float(2 * np.sqrt(DEVIANCE) / slope) if slope > 0 else np.inf
 
 
 def _interval(curve: Floats) -> tuple[float, float, float]:
@@ -309,7 +309,7 @@ def _interval(curve: Floats) -> tuple[float, float, float]:
     estimate, best = float(ABILITIES[top]), float(curve[top])
     if curve[0] >= best - ROUNDING_OF_SINGLES:
         estimate, top = -np.inf, 0
-    inside = 2 * (best - curve) - QUANTILE  # negative in the interval
+    inside = 2 * (best - curve) - DEVIANCE  # negative in the interval
 
     def end(place: int, step: int, limit: float) -> float:
         while 0 <= place + step < len(inside):

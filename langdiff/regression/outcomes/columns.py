@@ -9,7 +9,6 @@ from langdiff.base.grids import signed
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.regression.outcomes.chance import (
-    QUANTILE,
     Answers,
     Chance,
     Known,
@@ -26,7 +25,7 @@ from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.effects import Effects
 from langdiff.tables.outcomes import Outcomes
-from langdiff.tables.rule import half_width
+from langdiff.tables.rule import DEVIANCE, half_width
 from langdiff.tables.simultaneous import largest_together
 
 LARGE_ERROR = 1.0  # log odds of a level, whose interval is then that of the likelihood ratio
@@ -230,7 +229,7 @@ def bounds_of_sums(found: Columns, rows: Rows, point: Point, levels: Effects) ->
         own = weight.reindex(fitted, fill_value=0.0).to_numpy()
         return own + weight.reindex(names, fill_value=0.0).sum() / len(fitted)
 
-    def highest(weight: pd.Series, most: float = QUANTILE) -> float:
+    def highest(weight: pd.Series, most: float = DEVIANCE) -> float:
         own, shared = weight.reindex(fitted, fill_value=0.0).to_numpy(), measured(weight)
         guessed = [name for name in names if weight.get(name, 0.0)]
         error = float(np.sqrt(max(shared @ covariance @ shared, 0)))
@@ -240,7 +239,7 @@ def bounds_of_sums(found: Columns, rows: Rows, point: Point, levels: Effects) ->
     told, of_system = (columns[level].isin(columns.loc[~low, level]).to_numpy() for level in ("language", "system"))
     systems = {name: highest(weight) for name, weight in _of_systems(columns[told], low[told]).items()}
     told = told & of_system  # neither of a language nor of a system that is wholly at chance
-    cells, most = _of_cells(columns[told], low[told]), QUANTILE
+    cells, most = _of_cells(columns[told], low[told]), DEVIANCE
     if len(cells) > 1:  # each is the sum of a measured part, which they share, and of its own level
         shared = np.stack([measured(weight) for weight in cells.values()])
         own = np.array([weight[name] * error_at_end(curves[name]) for name, weight in cells.items()])

@@ -18,6 +18,7 @@ from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.influences import Units
+from langdiff.tables.intent_info import label_intents
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.units import unit_of
 
@@ -133,7 +134,10 @@ def units_of(items: pd.DataFrame, clusters: str | pd.Series | None, source: str 
         clusters, source = found.labels if isinstance(found.labels, pd.Series) else None, found.source
     if clusters is None:
         return ItemUnits(*Units.of("item", items.index))
-    labels = attribute_of(items, clusters, "clusters") if isinstance(clusters, str) else clusters
+    if isinstance(clusters, str):
+        labels = attribute_of(items, clusters, "clusters")
+    else:
+        labels = label_intents(items.index, None, clusters, "clusters")
     name = str(labels.name)
     units, code = Units.of(unit_of(name) or name, labels, source)
     if len(units.names) < 2:

@@ -77,7 +77,7 @@ def fit_outcomes(
     interaction: str | None = None,
     chance: Chance = "auto",
     additive: bool = False,
-    clusters: str | None = "auto",
+    clusters: str | pd.Series | None = "auto",
     errors: OutcomeErrors = "auto",
     n_resamples: int = 200,
     seed: int | np.random.Generator = 0,
@@ -129,9 +129,10 @@ def fit_outcomes(
         and otherwise 0. Chance is known, never estimated.
     additive : bool
         Whether the level of a column is the sum of an effect of its language and one of its system.
-    clusters : str, optional
-        Attribute of items that depend on one another, such as ``"document"``; None for none. ``"auto"`` finds them
-        by attributes such as ``passage``, ``Doc_ID`` or ``book``, or by names of items, as `langdiff.fit` does.
+    clusters : str or Series, optional
+        Attribute of items that depend on one another, such as ``"document"``, or the cluster of each item; None for
+        none. ``"auto"`` finds them by attributes such as ``passage``, ``Doc_ID`` or ``book``, or by names of items, as
+        `langdiff.fit` does.
     errors : {"auto", "information", "sandwich", "bootstrap"}
         Source of standard errors: the information; scores of clusters or items (sandwich), chosen by ``"auto"`` if
         there are clusters, languages, or cells of several trials; or samples of whole clusters or items.
@@ -182,7 +183,7 @@ def fit_outcomes(
     """
     labels: str | pd.Series | None = clusters
     source = "as given"
-    if isinstance(outcomes, Outcomes) and clusters == "auto":
+    if isinstance(outcomes, Outcomes) and isinstance(clusters, str) and clusters == "auto":
         there = independent_units(outcomes.items.index, outcomes.items)
         labels = there.labels if isinstance(there.labels, pd.Series) and errors != "information" else None
         source = there.source

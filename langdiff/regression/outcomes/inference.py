@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
 
 from langdiff.base.types import Floats, generator
 from langdiff.errors import SolverError, option, warn
@@ -20,7 +19,7 @@ from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.influences import Covariance, Influence, joint_test, sums
 from langdiff.tables.pairs import holm
-from langdiff.tables.rule import JointTest
+from langdiff.tables.rule import JointTest, likelihood_ratio
 
 ABILITY, DIFFICULTY, PROFILE, TERM, SPREAD, LOADING = (
     "ability",
@@ -279,9 +278,9 @@ def bootstrap_covariance(
 
 def variance_test(full: float, null: float) -> LikelihoodRatio:
     """Test by two log-likelihoods that a variance is 0, at the boundary: ½χ²₀ + ½χ²₁ (Self and Liang 1987)."""
-    statistic = max(2 * (full - null), 0.0)
-    p_value = 1.0 if statistic <= 1e-9 else float(chi2.sf(statistic, 1)) / 2
-    return LikelihoodRatio(statistic=statistic, degrees_of_freedom=1, p_value=p_value)
+    found = likelihood_ratio(full, null, 1)
+    p_value = 1.0 if found.statistic <= 1e-9 else found.p / 2
+    return LikelihoodRatio(statistic=found.statistic, degrees_of_freedom=1, p_value=p_value)
 
 
 def interaction_test(
@@ -308,8 +307,7 @@ def interaction_test(
     indicators = (rows.block[:, None] == np.arange(1, groups)).astype(float)
     without = replace(rows, x=np.column_stack([indicators, rows.x]), block=np.zeros_like(rows.block))
     null = estimate(without, structure)
-    statistic = max(2 * (found.optimum.value.log_likelihood - null.optimum.value.log_likelihood), 0.0)
-    return JointTest("chi-squared", statistic, freedom, np.inf, float(chi2.sf(statistic, freedom)))
+    return likelihood_ratio(found.optimum.value.log_likelihood, null.optimum.value.log_likelihood, freedom)
 
 
 def score_tests(rows: Rows, structure: Structure, columns: pd.DataFrame, units: ItemUnits) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from langdiff.errors import DataError, MissingExtraError, option
 from langdiff.regression.stan.engines import Draws
 from langdiff.regression.stan.posterior import Posterior
 from langdiff.regression.stan.predictive import Replicated
+from langdiff.tables.rule import draw_interval
 
 if TYPE_CHECKING:
     import arviz as az
@@ -305,7 +306,7 @@ def _summaries(variable: Any) -> pd.DataFrame:
     arviz = import_arviz()
     values = next(iter(variable.data_vars.values()))
     draws = values.to_numpy().reshape(values.sizes["chain"] * values.sizes["draw"], -1)
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    low, high = draw_interval(draws)
     by_name = {"r_hat": arviz.rhat(variable) if values.sizes["chain"] > 1 else None}
     by_name |= {name: arviz.ess(variable, method=method) for name, method in ESS_OF.items()}
     return pd.DataFrame(

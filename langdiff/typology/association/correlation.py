@@ -9,7 +9,7 @@ from scipy import optimize, stats
 
 from langdiff.base.types import Floats, generator
 from langdiff.errors import ConfigError, listing, option
-from langdiff.tables.rule import half_width, t_p
+from langdiff.tables.rule import half_width, t_interval, t_p
 
 RelatedTest = Literal["phylo", "area", "phylo+area"]
 NumericTest = Literal["pearson", "spearman", "kendall", "mixed", "permutation", RelatedTest]
@@ -149,9 +149,8 @@ def fisher_interval(estimate: float, n: int, test: str, given: int = 0) -> tuple
     free = n - given - less
     if free <= 0:
         return -1.0, 1.0
-    half = half_width(np.sqrt(scale / free), np.inf)
-    center = np.arctanh(estimate)
-    return float(np.tanh(center - half)), float(np.tanh(center + half))
+    low, high = np.tanh(t_interval(np.arctanh(estimate), np.sqrt(scale / free), np.inf))
+    return float(low), float(high)
 
 
 def residuals(values: Floats, given: Floats, test: str) -> Floats:

@@ -231,7 +231,7 @@ def regress(
         missing=int((~rows).sum()),
         r_squared=float(fitted.rsquared),
         r_squared_adjusted=float(fitted.rsquared_adj),
-        f_p=float(fitted.f_pvalue),
+        f_p=f_p(float(fitted.fvalue), fitted.df_model, fitted.df_resid),
         alpha=alpha,
         relatedness=pd.DataFrame(compared, columns=list(COLUMNS)),
         left_out=relatives.left_out(RELATED[-1], values),

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.special import gammaln
 
 from langdiff.base.types import Floats, generator
-from langdiff.tables.rule import t_interval, t_p
+from langdiff.tables.rule import drawn_p, t_interval, t_p
 from langdiff.typology.association.correlation import NAN, PERFECT, Outcome, fisher_interval
 from langdiff.typology.association.relatives import RANGES, exponential_kernel
 from langdiff.typology.association.variance import (
@@ -300,7 +300,7 @@ def permute_within_families(
     reason = f"{alone} languages alone in their family say nothing" if alone else ""
     if (least := np.exp(-sum(gammaln(len(rows) + 1) for rows in several))) > 0.025:
         reason = f"only {round(1 / least)} permutations: p cannot be below {least:.2g}"
-    p = (1 + hits) / (1 + n_resamples)
+    p = float(drawn_p(hits, n_resamples))
     if not numeric:
         return Outcome(symbol, n, estimate=share, p=p, reason=reason)
     estimate = float(np.sign(_centered(columns, members)[:, 0] @ deviations) * np.sqrt(share))

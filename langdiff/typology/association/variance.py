@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, stats
+from scipy import optimize
 
 from langdiff.base.types import Floats
+from langdiff.tables.rule import DEVIANCE
 
 MOST = 1e4  # times the residual variance: relatives are then equal but for rounding
 NONE = 1e-7  # share of the variance that is taken as 0
@@ -15,7 +16,6 @@ LARGEST_SHARE = 1 - 1e-6  # of one effect: some residual is left, so that langua
 LEAST = 1e-8  # residual variance, of a variable of variance 1, beside errors that are known
 Curve = Callable[[float], float]
 Criterion = Callable[[Floats], tuple[float, Floats]]  # and its gradient
-CHI2_95 = float(stats.chi2.ppf(0.95, 1))
 
 
 class Coefficients(NamedTuple):
@@ -231,7 +231,7 @@ def share_interval(curve: Curve, share: float, end: float) -> tuple[float, float
     >>> round(low, 3), round(high, 3)
     (0.304, 0.696)
     """
-    floor = curve(share) - CHI2_95 / 2
+    floor = curve(share) - DEVIANCE / 2
 
     def above(place: float) -> float:
         return curve(place) - floor

@@ -279,6 +279,10 @@ def test_errors_of_clusters():
     pd.testing.assert_series_equal(plain.abilities.estimate, robust.abilities.estimate)
     assert robust.errors.kind == "sandwich"
     assert robust.influence.count == 40
+    given = truth.items["document"].sample(frac=1, random_state=1)
+    with pytest.warns(LangdiffWarning, match="standard errors of abilities"):
+        again = ld.fit_outcomes(truth, clusters=given)
+    pd.testing.assert_series_equal(again.abilities.std_error, robust.abilities.std_error)
     with pytest.warns(LangdiffWarning, match="standard errors of abilities"):
         boot = ld.fit_outcomes(truth, clusters="document", errors="bootstrap", n_resamples=99, seed=1)
     # 99 samples: the standard deviation of a standard error is 7 % of it

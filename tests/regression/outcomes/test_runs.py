@@ -32,7 +32,12 @@ def single(right, names=None):
 
 
 @pytest.mark.parametrize(
-    ("clusters", "std_error", "p"), [(None, 12.995239, 0.137205), ("passage", 10.034662, 0.092515)]
+    ("clusters", "std_error", "p"),
+    [
+        (None, 12.995239, 0.137205),
+        ("passage", 10.034662, 0.092515),
+        (pd.Series([9, *PASSAGES[::-1]], ["other", *NAMES[::-1]], name="passage"), 10.034662, 0.092515),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:Few units")
 def test_the_worked_table(clusters, std_error, p):

@@ -27,13 +27,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc
 
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.integrated.unequal import UnequalEstimate, pseudo_inverse
 from langdiff.regression.kernel.likelihood import ScaleFreeLikelihood
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
+from langdiff.tables.rule import drawn_p, hotelling
 
 SAME = 1e-8  # of the spread of influences: as little as two fits may differ by in rounding, and be the same
 RANK_TOLERANCE = 1e-10
@@ -96,8 +96,7 @@ def distance_of_fits(c_fixed: Floats, influence_fixed: Floats, c_random: Floats,
     along = axes[:, known].T @ difference
     statistic = float(np.sum(along**2 / variance[known]))
     rank, rows = int(known.sum()), len(apart)
-    p_value = float(fdtrc(rank, rows - rank, statistic * (rows - rank) / (rank * (rows - 1))))
-    return Distance(difference, statistic, p_value, rank)
+    return Distance(difference, statistic, hotelling(statistic, rank, rows - 1).p, rank)
 
 
 def influence_of_fixed(two_way: TwoWay, *, model: str, c: Floats, sizes: Floats, restricted: bool = False) -> Floats:
@@ -147,11 +146,6 @@ class CommonDispersion(NamedTuple):
     wald: float
     wald_p: float
     degrees: int
-
-
-def likelihood_ratio_p(own: float, common: float, degrees: int) -> float:
-    """Return the p-value of a likelihood ratio from two log-likelihoods; noise must be normal for it."""
-    return float(chdtrc(degrees, max(0.0, 2 * (own - common))))
 
 
 def sandwich_covariance(found: UnequalEstimate, sums: Floats | None = None) -> Floats:
@@ -237,9 +231,7 @@ def compare_dispersions(
     covariance = sandwich_covariance(own) if covariance is None else covariance
     wald = _wald(own.log_variance, own, covariance)
     degrees, count = n_groups - 1, own.n_rows if n_clusters is None else n_clusters
-    wald_p = float("nan")
-    if count > n_groups:
-        wald_p = float(fdtrc(degrees, count - degrees, wald * (count - degrees) / (degrees * (count - 1))))
+    wald_p = hotelling(wald, degrees, count - 1).p if count > n_groups else float("nan")
     return CommonDispersion(wald, wald_p, degrees)
 
 
@@ -292,7 +284,7 @@ def bootstrap_wald(
         larger += not drawn < statistic  # NaN too
     if np.isnan(statistic) or refused > MOST_REFUSED * n_resamples:
         return float("nan")
-    return (1 + larger) / (1 + n_resamples)
+    return float(drawn_p(larger, n_resamples))
 
 
 def _wald(log_variance: Floats, found: UnequalEstimate, covariance: Floats) -> float:

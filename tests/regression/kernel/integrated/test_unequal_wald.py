@@ -9,10 +9,10 @@ from langdiff.errors import ConfigError
 from langdiff.regression.kernel.integrated.comparisons import (
     bootstrap_wald,
     compare_dispersions,
-    likelihood_ratio_p,
     sandwich_covariance,
 )
 from langdiff.regression.kernel.integrated.unequal import estimate_unequal
+from langdiff.tables.rule import likelihood_ratio
 
 THREE = np.arange(3)
 
@@ -52,7 +52,7 @@ def test_rows_of_a_cluster_count_together():
 def test_statistics_are_what_they_say():
     own, common = both(draw([0.2, 0.25, 0.3]))
     found, ratio = compare_dispersions(own), 2 * (own.log_likelihood - common.log_likelihood)
-    assert likelihood_ratio_p(own.log_likelihood, common.log_likelihood, 2) == pytest.approx(np.exp(-ratio / 2))
+    assert likelihood_ratio(own.log_likelihood, common.log_likelihood, 2).p == pytest.approx(np.exp(-ratio / 2))
     assert found.degrees == 2
     rows = own.n_rows
     assert found.wald_p == pytest.approx(fisher.sf(found.wald * (rows - 2) / (2 * (rows - 1)), 2, rows - 2))
@@ -74,7 +74,7 @@ def test_heavy_tails_mislead_the_likelihood_ratio_and_not_wald():
     p_values = []
     for seed in range(60):
         own, common = both(draw([0.2] * 4, intents=400, seed=seed, noise=t5))
-        ratio_p = likelihood_ratio_p(own.log_likelihood, common.log_likelihood, 3)
+        ratio_p = likelihood_ratio(own.log_likelihood, common.log_likelihood, 3).p
         p_values.append([ratio_p, compare_dispersions(own).wald_p])
     of_ratio, of_wald = np.mean(np.array(p_values) < 0.05, axis=0)
     assert of_ratio > 0.2 > of_wald
@@ -89,7 +89,7 @@ def test_a_dispersion_at_the_boundary_has_no_wald_test():
     found = compare_dispersions(own)
     assert np.isnan(found.wald)
     assert np.isnan(found.wald_p)
-    assert likelihood_ratio_p(own.log_likelihood, common.log_likelihood, found.degrees) < 0.05
+    assert likelihood_ratio(own.log_likelihood, common.log_likelihood, found.degrees).p < 0.05
     assert np.isnan(bootstrap_wald(own, lambda: (own, sandwich_covariance(own)), n_resamples=99))
 
 
