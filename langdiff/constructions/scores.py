@@ -103,7 +103,7 @@ def _ends(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return groups.assign(low=low, high=high)
 
 
-def recall_effects(judgements: pd.DataFrame, keys: Sequence[str], **about: str) -> tuple[pd.DataFrame, Effects]:
+def recall_effects(judgements: pd.DataFrame, keys: Sequence[str], **about: Any) -> tuple[pd.DataFrame, Effects]:
     """Return the groups that have targets, and their recall with errors by sentence."""
     judged = judgements.assign(scored=is_scored(judgements))
     sums = judged.groupby(["item", *keys], sort=False, observed=True)[["correct", "scored"]].sum()

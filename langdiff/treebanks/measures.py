@@ -235,7 +235,7 @@ class ShapeCounts:
 
     def _probability(self, head: str, shape: Shape, less: "ShapeCounts", kinds: int) -> float:
         def left(counts: str, key: Any) -> int:
-            return getattr(self, counts).get(key, 0) - getattr(less, counts).get(key, 0)
+            return int(getattr(self, counts).get(key, 0) - getattr(less, counts).get(key, 0))
 
         smoother = 1.0
         for first, second in _steps(shape):

@@ -121,7 +121,7 @@ def catalogue(reading: Reading) -> Multitext:
         found = f" ({listing(str(file) for file in files)})" if files else ""
         raise DataError(f"{reading.path}: {len(files)} tables{found}; give one file, which has all editions.")
     intents, texts = read_texts(files[0], reading.decode_errors, reading.faults)
-    found = {}
+    texts_of = {}
     for edition, file in keep(dict.fromkeys(texts, files[0]), reading.editions).items():
         with reading.faults.of(edition, file):
             if texts[edition] and all(map(_NUMBER.fullmatch, texts[edition].values())):
@@ -129,10 +129,10 @@ def catalogue(reading: Reading) -> Multitext:
                     f"{file}, line 1: column {edition!r} holds nothing but numbers. Surprisals are read by `langdiff "
                     f"fit`; of a table of texts with other columns, name the editions to read ({option('editions')})."
                 )
-            found[edition] = TableText(file, edition, **reading.how), file, texts[edition]
-    if not found:
+            texts_of[edition] = TableText(file, edition, **reading.how), file, texts[edition]
+    if not texts_of:
         reading.faults.check()
-    return reading.multitext(found, pd.DataFrame(index=intents))
+    return reading.multitext(texts_of, pd.DataFrame(index=intents))
 
 
 def _is_one_table(files: Sequence[File]) -> bool:

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -169,7 +169,7 @@ def _binary_rows(path: Path, wanted: frozenset[str]) -> Iterator[tuple[str, Row 
 
 
 def _rows_of_stream(
-    path: Path, stream: io.BufferedReader, wanted: frozenset[str]
+    path: Path, stream: "io.BufferedReader[Any]", wanted: frozenset[str]
 ) -> Iterator[tuple[str, Row | None, int, str]]:
     header = stream.readline(_LONGEST_WORD).split()
     if len(header) != 2 or not all(part.isdigit() for part in header):
