@@ -15,21 +15,10 @@ from langdiff.base.io import as_path, as_paths
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.constructions.attachment_scores import AttachmentScores
 from langdiff.constructions.gold import GoldTargets
-from langdiff.constructions.graphs import Graph, Word, plain, read_graphs
+from langdiff.constructions.graphs import CONTENT, FEATURES, FUNCTION, Graph, Word, plain, read_graphs
 from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.treebanks.conllu import read_sentences
 
-CONTENT = frozenset([
-    "acl", "advcl", "advmod", "amod", "appos", "ccomp", "compound", "conj", "csubj", "dep", "discourse",
-    "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "nmod", "nsubj", "nummod", "obj", "obl",
-    "orphan", "parataxis", "reparandum", "root", "vocative", "xcomp",
-])  # fmt: skip
-FUNCTION = frozenset(["aux", "case", "cc", "clf", "cop", "det", "mark"])
-FEATURES = frozenset([
-    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender", "Mood",
-    "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex", "Tense", "VerbForm",
-    "Voice",
-])  # fmt: skip
 ANCHOR = 15  # characters by which the next sentence is found after one whose text differs
 AHEAD = 2000  # characters further than the sentences between are long, in which it is searched for
 LEAST_SHARE = 0.5  # share of the sentences; if fewer are found, the texts are not the same

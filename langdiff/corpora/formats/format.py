@@ -153,7 +153,26 @@ class Reading:
         intent_info: pd.DataFrame,
         headers: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Multitext:
-        """Return the multitext of editions, each with its source, its file and its texts by intent."""
+        """Return the multitext of editions.
+
+        Parameters
+        ----------
+        found : mapping from str to tuple
+            For each edition its source, its file and its texts by intent.
+        intent_info : DataFrame
+            One row per intent.
+        headers : mapping, optional
+            Attributes by edition.
+
+        Returns
+        -------
+        Multitext
+
+        Raises
+        ------
+        DataError
+            If no edition has texts.
+        """
         files, known = self.ordered({edition: file for edition, (_, file, _) in found.items()})
         sources, texts = {}, {}
         for edition, file in files.items():
