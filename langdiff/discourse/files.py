@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from langdiff.base.archives import COMPRESSED
-from langdiff.base.io import as_paths, read_blocks, write_text
+from langdiff.base.archives import unpacked
+from langdiff.base.io import as_paths, files_of, read_blocks, write_texts
 from langdiff.base.suspicion import Doubts, report
 from langdiff.base.types import OnError, check_choice, check_kind, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
@@ -21,7 +21,7 @@ from langdiff.discourse.drafts import Draft, fault, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, Node, NodeError, in_order
 from langdiff.discourse.rst_xml import Detached, rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import Attachment, DiscourseTree, attachments_of, tree_of_attachments
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, option, warn
 
 _NUCLEARITY = {"n": NUCLEUS, "s": SATELLITE, "r": ROOT} | {name.lower(): name for name in (NUCLEUS, SATELLITE, ROOT)}
 _PART = re.compile(
@@ -292,8 +292,10 @@ def read_documents(
     paths: dict[str, Path] = {}
     trees: dict[str, DiscourseTree] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
-    for path in _files(source, any_ending=format != "auto"):
-        name, ending = _name_and_ending(path, any_ending=format != "auto")
+    for path in files_of(source, wanted=lambda file: format != "auto" or unpacked(file).suffix in ENDINGS):
+        name, ending = unpacked(path).stem, unpacked(path).suffix
+        if format == "auto" and ending not in ENDINGS:
+            raise DataError(f"{path}: the ending {ending!r} names no format. Name it: {option('format', 'dis')}.")
         if name in paths:
             twice = Fault(str(path), None, f"{paths[name]} is of document {name!r}, too; give one file per document.")
             faults[name] = (*faults.get(name, ()), twice)
@@ -311,8 +313,9 @@ def read_documents(
         except FaultsError as error:
             faults[name] = error.faults
     if not paths:
+        where = ", ".join(map(str, as_paths(source)))
         raise DataError(
-            f"{source}: no files of trees ({', '.join(ENDINGS)}). Name their format: {option('format', 'dis')}."
+            f"{where}: no files of trees ({', '.join(ENDINGS)}). Name their format: {option('format', 'dis')}."
         )
     judged = [one for one in doubts.judged() if one.where in trees]
     return Documents({name: trees[name] for name in sorted(trees)}, faults, report(judged))
@@ -403,17 +406,12 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     """
     check_choice("format", format, get_args(DiscourseFormat))
     check_kind(trees, Mapping, "trees are given by name of the document, {'rain': …}")
-    if odd := [name for name in trees if not name or Path(name).name != name or name.startswith(".")]:
-        raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     if format != "rs3":
         _check_relations(trees, format)
-    texts = {name: _WRITERS[format](tree) for name, tree in trees.items()}
+    texts = {f"{name}.{format}": _WRITERS[format](tree) for name, tree in trees.items()}
     if format in ("spans", "attachments") and any(tree.texts for tree in trees.values()):
         warn(f"the format {format!r} has no place for texts; they are not written.")
-    paths = [Path(directory) / f"{name}.{format}" for name in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        write_text(path, text)
-    return paths
+    return write_texts(directory, texts, trees)
 
 
 def _check_relations(trees: Trees, format: str) -> None:
@@ -436,24 +434,3 @@ def _parse(text: str, format: str, file: str, document: str, collapse_unary: boo
             return read_attachments(text, file, document)
         case _:
             raise ConfigError(f"{option('format')} is one of {', '.join(get_args(StringFormat))}; got {format!r}.")
-
-
-def _files(source: TreeSource, *, any_ending: bool) -> list[Path]:
-    files: list[Path] = []
-    for path in as_paths(source):
-        if not path.exists():
-            raise DataError(f"{path}: no such file or folder.")
-        if path.is_dir():
-            inside = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-            files += [file for file in inside if any_ending or _name_and_ending(file, any_ending=True)[1] in ENDINGS]
-        else:
-            files.append(path)
-    return files
-
-
-def _name_and_ending(path: Path, *, any_ending: bool) -> tuple[str, str]:
-    """Return the name of the document and the ending that says the format."""
-    bare = path.with_suffix("") if path.suffix in COMPRESSED else path
-    if not any_ending and bare.suffix not in ENDINGS:
-        raise DataError(f"{path}: the ending {bare.suffix!r} names no format. Name it: {option('format', 'dis')}.")
-    return bare.stem, bare.suffix

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from langdiff.base.archives import COMPRESSED, open_bytes
+from langdiff.base.archives import open_bytes, unpacked
 from langdiff.base.io import BLOCK, as_path, read_lines
 from langdiff.errors import ConfigError, DataError, warn
 from langdiff.parallelism.taggers.bert import FrozenBert
@@ -129,7 +129,7 @@ class FileVectors:
 def _rows(path: Path, wanted: frozenset[str], binary: bool | None) -> Iterator[tuple[str, Row | None, int, str]]:
     """Yield word, vector (None if it is not wanted), width, and place of each row."""
     if binary is None:
-        binary = path.suffix == ".bin" or (path.suffix in COMPRESSED and path.with_suffix("").suffix == ".bin")
+        binary = unpacked(path).suffix == ".bin"
     return _binary_rows(path, wanted) if binary else _text_rows(path, wanted)
 
 
