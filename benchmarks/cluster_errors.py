@@ -17,10 +17,9 @@ from scipy.linalg import LinAlgError
 from scipy.stats import norm, t
 
 from langdiff.regression.kernel.cells import scale_of_cells
-from langdiff.regression.kernel.clusters import RowClusters, covariance_of_clusters
-from langdiff.regression.kernel.freedom import freedom_of_pairs
+from langdiff.regression.kernel.clusters import RowClusters, covariance_of_clusters, freedom_of_pairs
 from langdiff.regression.kernel.likelihood import RowInformation, mu_at_mean
-from langdiff.regression.kernel.optimizers import Optimum
+from langdiff.regression.kernel.optimizers import Estimate
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.laplace import CauchyCells, Laplace, LaplaceCells
@@ -252,7 +251,7 @@ def line_of_robust(name, noise, results, unusable):
 def variances_of_robust(two_way, model, mu, c, rows):
     """Return the variances of differences by the sandwich and by the information."""
     sandwich = covariance_of_clusters(RowClusters(rows, np.arange(len(mu))), "CR2")
-    optimum = Optimum(mu, c, 0.0, True, 0, 0, 0.0, "")
+    optimum = Estimate(mu, c, 0.0, True, 0, 0, 0.0, "")
     return differences(sandwich), differences(find_variant(model).covariance(two_way, optimum, restricted=False))
 
 

@@ -28,9 +28,9 @@ from langdiff.constructions import evaluate, evaluate_attachment, mined_gold, re
 from langdiff.constructions.gold import GoldTargets
 from langdiff.constructions.graphs import read_graphs
 from langdiff.constructions.target import Target, read_nodes, write_nodes
-from langdiff.tables.contrasts import shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Units
+from langdiff.tables.rule import shares
 
 HERE = Path(__file__).parent
 SMALLEST = 900_000  # bytes of a file of PUD that was written to its end, in 2017

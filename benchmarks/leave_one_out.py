@@ -15,8 +15,7 @@ from scipy.special import logsumexp
 import langdiff as ld
 from langdiff.errors import ConvergenceWarning
 from langdiff.regression import Sampler
-from langdiff.regression.stan.draws import import_arviz
-from langdiff.regression.stan.predictive import log_density_of_draws
+from langdiff.regression.stan.draws import import_arviz, log_density_of_draws
 
 
 def sample(bits, seed, **sampler):

@@ -84,7 +84,6 @@ from .selection.selecting import pareto_front as pareto_front
 from .selection.selecting import select as select
 from .selection.splits import split as split
 from .selection.splits import split_into_folds as split_into_folds
-from .tables.contrasts import Contrast as Contrast
 from .tables.divisions import Folds as Folds
 from .tables.divisions import Parts as Parts
 from .tables.edition_info import EditionSpread as EditionSpread
@@ -94,11 +93,12 @@ from .tables.effect_sources import rank_probabilities as rank_probabilities
 from .tables.effects import Effects as Effects
 from .tables.logs.reading import read_logs as read_logs
 from .tables.logs.result import Logs as Logs
+from .tables.long_tables import Provenance as Provenance
 from .tables.multitext import Multitext as Multitext
 from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
 from .tables.pairs import Pairs as Pairs
-from .tables.provenance import Provenance as Provenance
+from .tables.rule import Contrast as Contrast
 from .tables.stack import stack as stack
 from .tables.surprisal_files import read_surprisals as read_surprisals
 from .tables.surprisals import Surprisals as Surprisals

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from filelock import FileLock, Timeout
 
@@ -38,6 +39,7 @@ UNREADABLE = (
     OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile,
     KeyError, MemoryError, NotImplementedError, RuntimeError,
 )  # fmt: skip
+DEVICE = re.compile(r"(con|prn|aux|nul|con(in|out)\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE)  # on Windows
 MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
 
 
@@ -406,6 +408,28 @@ def _unwritable(path: Path, folder: Path, error: OSError) -> OutputError:
     return OutputError(f"{path}: cannot be written: {error.strerror or error}{cause}.")
 
 
+def file_names(names: Iterable[str], what: str) -> dict[str, str]:
+    """Return beginnings of file names by names of editions or documents; Windows knows CON and NUL as devices.
+
+    The first letter of such a name is percent-encoded, which `name_of_file` undoes.
+
+    Examples
+    --------
+    >>> file_names(["eng", "con", "AUX.de", "a.con"], "editions")
+    {'eng': 'eng', 'con': '%63on', 'AUX.de': '%41UX.de', 'a.con': 'a.con'}
+    """
+    names = [str(name) for name in names]
+    if odd := [each for each in names if not each or each[0] == "." or not each.isprintable() or {*each} & {*"/\\"}]:
+        raise DataError(f"{len(odd)} {what} cannot be names of files: {listing(odd)}. Rename them.")
+    return {name: f"%{ord(name[0]):02X}{name[1:]}" if DEVICE.fullmatch(name) else name for name in names}
+
+
+def name_of_file(stem: str) -> str:
+    """Return the name of an edition or a document, of which `file_names` made the beginning of a file name."""
+    name = unquote(stem[:3]) + stem[3:]
+    return name if DEVICE.fullmatch(name) else stem
+
+
 def write_json(path: Path, content: Any) -> None:
     """Write JSON atomically; see `atomic_path`."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
@@ -417,10 +441,8 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_texts(directory: str | Path, texts: Mapping[str, str], names: Iterable[str]) -> list[Path]:
-    """Write files of a folder, after a check that the names of their documents can be names of files."""
-    if odd := [name for name in names if not name or Path(name).name != name or name.startswith(".")]:
-        raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
+def write_texts(directory: str | Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write the files of a folder, each after its name."""
     paths = [Path(directory) / name for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         write_text(path, text)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from importlib import import_module
-from numbers import Integral
+from numbers import Integral, Real
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -54,6 +54,12 @@ def check_choices(name: str, given: Sequence[object], known: Collection[object])
         raise ConfigError(f"{name}: {listing(unknown)} is not known; there are {listing(known, most=len(known))}.")
     if not given or len(set(given)) < len(given):
         raise ConfigError(f"{name}: name at least one, and each once; got {listing(given) or 'none'}.")
+
+
+def check_share(name: str, given: object, *, above: float = 0.0) -> None:
+    """Check a probability or a rate, which is neither the least nor 1."""
+    if isinstance(given, bool) or not isinstance(given, Real) or not above < float(given) < 1:
+        raise ConfigError(f"{option(name)} must be between {above:g} and 1, got {given!r}.")
 
 
 def import_extra(module: str, missing: str) -> Any:

@@ -11,10 +11,10 @@ from langdiff.base.grids import Cell, Column, Grid, Line, Shown
 from langdiff.base.result import Result
 from langdiff.base.types import check_choice
 from langdiff.errors import DataError, listing
-from langdiff.tables.contrasts import shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Units
 from langdiff.tables.pairs import Pairs
+from langdiff.tables.rule import shares
 
 METRICS = ("uas", "las", "clas", "mlas")
 Metric = Literal["uas", "las", "clas", "mlas"]

@@ -13,10 +13,10 @@ from langdiff.base.grids import Shown
 from langdiff.base.result import Result, drawing
 from langdiff.base.types import Integers
 from langdiff.errors import ConfigError, DataError
-from langdiff.tables.contrasts import shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Units
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.rule import shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from langdiff.base.archives import unpacked
-from langdiff.base.io import as_paths, files_of, read_blocks, write_texts
+from langdiff.base.io import as_paths, file_names, files_of, name_of_file, read_blocks, write_texts
 from langdiff.base.suspicion import Doubts, report
 from langdiff.base.types import OnError, check_choice, check_kind, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
@@ -293,7 +293,7 @@ def read_documents(
     trees: dict[str, DiscourseTree] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
     for path in files_of(source, wanted=lambda file: format != "auto" or unpacked(file).suffix in ENDINGS):
-        name, ending = unpacked(path).stem, unpacked(path).suffix
+        name, ending = name_of_file(unpacked(path).stem), unpacked(path).suffix
         if format == "auto" and ending not in ENDINGS:
             raise DataError(f"{path}: the ending {ending!r} names no format. Name it: {option('format', 'dis')}.")
         if name in paths:
@@ -406,12 +406,13 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     """
     check_choice("format", format, get_args(DiscourseFormat))
     check_kind(trees, Mapping, "trees are given by name of the document, {'rain': …}")
+    files = file_names(trees, "document(s)")
     if format != "rs3":
         _check_relations(trees, format)
-    texts = {f"{name}.{format}": _WRITERS[format](tree) for name, tree in trees.items()}
+    texts = {f"{files[name]}.{format}": _WRITERS[format](tree) for name, tree in trees.items()}
     if format in ("spans", "attachments") and any(tree.texts for tree in trees.values()):
         warn(f"the format {format!r} has no place for texts; they are not written.")
-    return write_texts(directory, texts, trees)
+    return write_texts(directory, texts)
 
 
 def _check_relations(trees: Trees, format: str) -> None:

@@ -15,11 +15,11 @@ from langdiff.base.signature import join_signature
 from langdiff.base.types import check_choice
 from langdiff.discourse.items import METRICS, TRIVIAL, Metric, Procedure
 from langdiff.errors import ConfigError, Fault, option
-from langdiff.tables.contrasts import shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Units
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.pairs import Pairs
+from langdiff.tables.rule import shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,8 +16,7 @@ from langdiff.lm import Recipe, read_training_logs
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm
 from langdiff.tables.divisions import Parts
-from langdiff.tables.long_tables import BESIDE
-from langdiff.tables.provenance import join_provenance
+from langdiff.tables.long_tables import BESIDE, join_provenance
 from langdiff.tables.surprisals import Surprisals
 
 RATIOS = tuple(tenth / 10 for tenth in range(11))

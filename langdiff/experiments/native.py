@@ -15,7 +15,7 @@ from langdiff.corpora.edition_info import EditionInfo, languages_of
 from langdiff.corpora.files import language_of
 from langdiff.corpora.origin import align_origins
 from langdiff.errors import ConfigError, DataError, listing, option, words
-from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.two_way import edition_components
 from langdiff.tables.long_tables import BESIDE
 from langdiff.tables.surprisals import Surprisals
 

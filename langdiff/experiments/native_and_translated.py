@@ -22,8 +22,7 @@ from langdiff.experiments.native import (
     find_origins,
 )
 from langdiff.regression import DifficultyFit, fit
-from langdiff.tables.contrasts import Contrast
-from langdiff.tables.rule import half_width
+from langdiff.tables.rule import Contrast, half_width
 from langdiff.tables.surprisals import Surprisals
 
 # standard errors: found at 5 % in four of five repetitions

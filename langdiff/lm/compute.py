@@ -33,9 +33,8 @@ from langdiff.lm.jobs.workers import (
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.scoring import Scoring
 from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.long_tables import BESIDE
+from langdiff.tables.long_tables import BESIDE, Provenance
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
 
 
@@ -348,11 +347,12 @@ def _column(multitext: Multitext, edition: str) -> Multitext:
     """Return one edition without `intent_info`, which `sel` would copy for every edition."""
     place = cast(int, multitext.editions.get_loc(edition))
     column = slice(place, place + 1)
+    presence = multitext.presence.iloc[:, column]
     return replace(
         multitext,
-        presence=multitext.presence.iloc[:, column],
+        presence=presence,
         edition_info=multitext.edition_info.iloc[column],
-        intent_info=multitext.intent_info.iloc[:, :0],
+        intent_info=pd.DataFrame(index=presence.index),  # the same, which is sent once
         sources={edition: multitext.sources[edition]},
         features=None,
     )

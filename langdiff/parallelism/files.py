@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from xml.sax.saxutils import quoteattr
 
 from langdiff.base.archives import File, unpacked
-from langdiff.base.io import as_paths, files_of, read_blocks, read_lines, write_texts
+from langdiff.base.io import as_paths, file_names, files_of, name_of_file, read_blocks, read_lines, write_texts
 from langdiff.base.suspicion import Doubts, report
 from langdiff.base.types import check_choice, check_kind
 from langdiff.base.xml import XmlEvents, read_xml
@@ -304,12 +304,12 @@ def write_parallelisms(
     check_choice("format", format, get_args(ParallelismFormat))
     check_kind(documents, Mapping, "documents are given by name, {'1': …}")
     texts: dict[str, str] = {}
-    for name, document in documents.items():
+    for (_, name), document in zip(file_names(documents, "document(s)").items(), documents.values(), strict=True):
         if format == "brat":
             texts[f"{name}.txt"], texts[f"{name}.ann"] = brat_texts(document)
         else:
             texts[f"{name}.{'tsv' if format == 'tsv' else 'xml'}"] = _WRITERS[format](document)
-    return write_texts(directory, texts, documents)
+    return write_texts(directory, texts)
 
 
 def document_name(path: Path) -> str:
@@ -320,7 +320,7 @@ def document_name(path: Path) -> str:
     >>> document_name(Path("tokenized/18_annotated.xml.gz"))
     '18'
     """
-    stem = unpacked(path).stem
+    stem = name_of_file(unpacked(path).stem)
     return stem.removesuffix(_ANNOTATED) or stem
 
 

@@ -18,10 +18,10 @@ from langdiff.errors import ConfigError, DataError, option
 from langdiff.parallelism.documents import Document, Documents, check_documents, depths
 from langdiff.parallelism.matching import METRICS, Metric, match_parallelisms, sizes
 from langdiff.parallelism.statistics import shared_tokens
-from langdiff.tables.contrasts import shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Units
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.rule import shares
 
 Side = Literal["reference", "hypothesis"]
 SIDES: tuple[Side, ...] = get_args(Side)

@@ -13,10 +13,10 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.parity.result import MEAN
 from langdiff.parity.tokenizers import Tokenizer, efficiencies, encoder_of, tokenize_texts
 from langdiff.regression.kernel.two_way import Premiums, two_way_premiums
-from langdiff.tables.contrasts import Scale, shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence, Units, sums
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.rule import Scale, shares
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.text_features import separates_words
 

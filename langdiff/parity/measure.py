@@ -23,9 +23,9 @@ from langdiff.parity.result import MEAN, MODEL, Parity, of_model
 from langdiff.parity.tokenizers import USUAL_ALPHA, check_alpha
 from langdiff.regression import fit
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering, units_of
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.multitext import Multitext
+from langdiff.tables.rule import Scale
 from langdiff.tables.surprisals import Surprisals
 
 SPARED = Scale(quantity="xmi", unit="bits")

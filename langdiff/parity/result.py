@@ -18,9 +18,9 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, listing, option
 from langdiff.regression.result import DifficultyFit
-from langdiff.tables.contrasts import Scale, shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence
+from langdiff.tables.rule import Scale, shares
 
 MEAN = "mean"  # name of this reference
 MODEL = "information_parity_model"

@@ -40,11 +40,10 @@ from langdiff.plots._rows import (
     row_axes,
 )
 from langdiff.plots.systems import draw_cells
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, Sources, as_effects, effects_by_source
 from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import rank_set
-from langdiff.tables.rule import half_width
+from langdiff.tables.rule import Scale, half_width
 
 if TYPE_CHECKING:
     from langdiff.tables.two_way import TwoWay

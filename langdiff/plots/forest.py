@@ -31,9 +31,8 @@ from langdiff.plots._axes import (
 )
 from langdiff.plots._names import breadth
 from langdiff.plots._rows import in_columns, name_rows, row_axes
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import EffectsLike, as_effects, rank_probabilities
-from langdiff.tables.rule import t_interval
+from langdiff.tables.rule import Scale, t_interval
 
 if TYPE_CHECKING:
     import arviz as az

@@ -25,7 +25,7 @@ from .fitting.errors import Errors as Errors
 from .fitting.errors import Sandwich as Sandwich
 from .fitting.fit import fit as fit
 from .fitting.integrated import Random as Random
-from .kernel.estimate import Optimizer as Optimizer
+from .kernel.optimizers import Optimizer as Optimizer
 from .outcomes.likelihoods import CellTerms as CellTerms
 from .outcomes.likelihoods import Likelihood as Likelihood
 from .result import DifficultyFit as DifficultyFit

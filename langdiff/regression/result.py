@@ -10,18 +10,18 @@ import pandas as pd
 
 from langdiff.base.grids import Shown
 from langdiff.base.result import Drawn, Result
+from langdiff.base.types import check_choice
 from langdiff.errors import ConfigError, DataError, option
-from langdiff.regression.audit import Audit
-from langdiff.regression.records import Dispersions, ErrorSource, IntentsCompared, SizeDistribution
+from langdiff.regression.records import Audit, Dispersions, ErrorSource, IntentsCompared, SizeDistribution
 from langdiff.regression.underserved import Predictors, Underserved, find_underserved
 from langdiff.regression.variants import find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.column_levels import MOST_COLUMNS
-from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.crossing import LEVELS, table_of
 from langdiff.tables.effects import Effects, Names
 from langdiff.tables.influences import Influence
 from langdiff.tables.pairs import Adjustment, Pairs
+from langdiff.tables.rule import Contrast, Scale
 from langdiff.tables.two_way import TwoWay
 
 Estimand = Literal["expected", "median"]
@@ -422,8 +422,7 @@ class DifficultyFit(Result):
         >>> print(ld.fit(surprisals).contrast("e2", "e1"))
         e2 - e1: 0.1048 ± 0.0105 nats (+11.1 %), 95 % interval 0.0842 to 0.1254, p = 3.7e-21
         """
-        if estimand not in ("expected", "median"):
-            raise ConfigError(f"unknown estimand {estimand!r}; use 'expected' or 'median'.")
+        check_choice("estimand", estimand, ("expected", "median"))
         if estimand == "expected" or self.dispersions is None:
             return self.effects.contrast(one, other)
         if not self.difficulty.index.equals(self.dispersions.level.index):

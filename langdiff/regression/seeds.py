@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.regression.audit import Audit
+from langdiff.regression.records import Audit
 from langdiff.tables.effect_sources import HasEffects, as_effects
 from langdiff.tables.effects import Effects
-from langdiff.tables.provenance import join_provenance
+from langdiff.tables.long_tables import join_provenance
 from langdiff.tables.surprisals import Surprisals
 
 ENOUGH_SEEDS = 10  # from which each edition has a variance of its own

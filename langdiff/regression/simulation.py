@@ -16,8 +16,8 @@ from scipy.special import expit, logsumexp, ndtri
 from scipy.stats import rankdata
 
 from langdiff.base.io import write_text
-from langdiff.base.types import Booleans, Floats, generator
-from langdiff.errors import ConfigError, listing
+from langdiff.base.types import Booleans, Floats, check_choice, generator
+from langdiff.errors import ConfigError
 from langdiff.regression.variants import Model, find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
@@ -69,8 +69,7 @@ def _chance(ranked: Floats, share: float) -> Floats:
         return np.zeros_like(score)
     low, high = np.log(share) - np.log1p(-share) + SLOPE * ordinary[-1] * np.array([-1.0, 1.0])
     level = brentq(lambda a: float(expit(a + SLOPE * ordinary).mean()) - share, low - 1, high + 1)
-    chance: Floats = expit(level + SLOPE * score)
-    return chance
+    return expit(level + SLOPE * score)
 
 
 def _spare_one(gone: Booleans, rng: np.random.Generator) -> Booleans:
@@ -267,8 +266,7 @@ def _check(n_intents: int, n_editions: int, missing: float, mechanism: str) -> N
     for what, count in (("n_intents", n_intents), ("n_editions", n_editions)):
         if not isinstance(count, int | np.integer) or count < 1:
             raise ConfigError(f"{what} must be a whole number, at least 1, got {count!r}.")
-    if mechanism not in get_args(Mechanism):
-        raise ConfigError(f"unknown mechanism {mechanism!r}; use one of {listing(get_args(Mechanism))}.")
+    check_choice("mechanism", mechanism, get_args(Mechanism))
     if not 0 <= missing < 1:
         raise ConfigError(f"missing is a share from 0 up to but not including 1, got {missing!r}.")
 

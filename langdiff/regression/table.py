@@ -12,7 +12,7 @@ from langdiff.base.signature import short_hash
 from langdiff.base.types import ROUNDING_OF_SINGLES, Booleans, Floats
 from langdiff.errors import DataError, listing, warn
 from langdiff.regression.design import Design
-from langdiff.regression.kernel.connected import edition_components, weakly_joined
+from langdiff.regression.kernel.two_way import edition_components, weakly_joined
 from langdiff.tables.doubtful_cells import doubt_bits, warn_of_strangers
 from langdiff.tables.edition_info import words_of
 from langdiff.tables.long_tables import as_pandas, is_long

@@ -24,8 +24,8 @@ from scipy.optimize import Bounds, minimize
 
 from langdiff.base.grids import frame_text
 from langdiff.base.result import Result, rounded
-from langdiff.base.types import Booleans, Floats
-from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.base.types import Booleans, Floats, check_share
+from langdiff.errors import ConfigError, DataError, listing, warn
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import columns_named
 from langdiff.tables.column_levels import MOST_COLUMNS
@@ -110,8 +110,7 @@ class Underserved(Result):
 
 def find_underserved(two_way: TwoWay, predictors: Predictors, formula: str, *, q: float = 0.05) -> Underserved:
     """Find languages and cells that are served worse than predictors suggest; see `langdiff.TwoWay.underserved`."""
-    if isinstance(q, bool) or not isinstance(q, int | float) or not 0 < q < 1:
-        raise ConfigError(f"{option('q')} must be between 0 and 1, got {q!r}.")
+    check_share("q", q)
     _check(two_way)
     info = _info_of(two_way, predictors, formula)
     known = info.notna().all(axis=1).to_numpy()

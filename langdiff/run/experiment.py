@@ -15,7 +15,7 @@ from langdiff.regression.fitting.errors import Bootstrap, Correction, Sandwich
 from langdiff.regression.fitting.fit import make_settings
 from langdiff.regression.fitting.integrated import Random, Sizes
 from langdiff.regression.formulas import checked_formula
-from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, Method, Optimizer
+from langdiff.regression.kernel.optimizers import USUAL_ITERATIONS, Method, Optimizer
 from langdiff.regression.records import ErrorsKind
 from langdiff.regression.variants import check_name, find_variant
 from langdiff.regression.variants.variant import Variant

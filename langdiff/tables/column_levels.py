@@ -12,10 +12,9 @@ from scipy.sparse.csgraph import connected_components
 
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.tables.contrasts import Contrast, Scale
 from langdiff.tables.crossing import LEVELS, check_columns
 from langdiff.tables.effects import Effects
-from langdiff.tables.rule import JointTest
+from langdiff.tables.rule import Contrast, JointTest, Scale
 
 ROWS = 256  # of many vectors that are projected at once
 
@@ -131,6 +130,7 @@ class ColumnLevels:
     additive: bool = False
     interacts: JointTest | None = None
     bounds: pd.DataFrame | None = None
+    aside: pd.DataFrame | None = None
     system_bounds: pd.Series | None = None
 
     def __post_init__(self) -> None:

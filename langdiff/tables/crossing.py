@@ -1,7 +1,8 @@
 """Columns of crossed tables: one system in one language, named ``language@system``; how their figures are printed."""
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,9 @@ import pandas as pd
 
 from langdiff.base.cells import check_names
 from langdiff.base.grids import MISSING, Cell, Column, Grid, Line, signed
+from langdiff.base.types import Booleans
 from langdiff.errors import DataError, listing
-from langdiff.tables.contrasts import Scale
+from langdiff.tables.rule import Scale
 
 SIGN = "@"  # between language and system, so that names of either must not have it
 LEVELS = ("language", "system")
@@ -67,6 +69,24 @@ def check_axes(table: pd.DataFrame, row: str, column: str) -> None:
         if len(twice):
             raise DataError(f"{len(twice)} {what}(s) named twice: {listing(twice)}. Names must be unique.")
     check_names(table.columns, column)
+
+
+def chosen_names(what: str, names: Iterable[Any] | None, known: pd.Index) -> list[Any]:
+    """Return names after checking that they are among those of a table, each once; all of these by default."""
+    wanted = list(known if names is None else names)
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}. Known: {listing(known)}.")
+    repeated = [name for name, count in Counter(wanted).items() if count > 1]
+    if repeated:
+        raise DataError(f"{len(repeated)} {what}(s) asked for twice: {listing(repeated)}.")
+    return wanted
+
+
+def first_cells(table: pd.DataFrame, wrong: Booleans, show: Callable[[int, int], str]) -> str:
+    """Return the names and contents of the first few cells that are wrong, for messages."""
+    places = list(zip(*np.nonzero(wrong), strict=True))[:5]
+    return ", ".join(f"({table.index[i]}, {table.columns[j]}) = {show(i, j)}" for i, j in places)
 
 
 def check_columns(columns: object, names: pd.Index) -> pd.DataFrame | None:

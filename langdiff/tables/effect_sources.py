@@ -11,8 +11,8 @@ from langdiff.base.cells import exact_numbers
 from langdiff.base.result import opened
 from langdiff.base.types import generator
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.contrasts import count_ranks
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import count_ranks
 
 
 @runtime_checkable

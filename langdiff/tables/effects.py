@@ -11,10 +11,19 @@ import pandas as pd
 from langdiff.base.result import Drawn, Result
 from langdiff.base.types import ROUNDING, Floats, Integers, check_resamples, generator
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.tables.contrasts import Contrast, Scale, count_ranks
 from langdiff.tables.influences import Covariance, Draws, Influence, Sampling, Units, joint_test
 from langdiff.tables.pairs import Adjustment, Joint, Pairs, compare_pairs
-from langdiff.tables.rule import ENOUGH, JointTest, draw_interval, falling, t_interval, wilson
+from langdiff.tables.rule import (
+    ENOUGH,
+    Contrast,
+    JointTest,
+    Scale,
+    count_ranks,
+    draw_interval,
+    falling,
+    t_interval,
+    wilson,
+)
 
 Names = str | int | Sequence[str | int]
 
@@ -200,7 +209,7 @@ class Effects(Result):
 
         Examples
         --------
-        >>> from langdiff.tables.contrasts import shares
+        >>> from langdiff.tables.rule import shares
         >>> right, words = pd.DataFrame({"mine": [8, 3, 9]}), pd.DataFrame({"mine": [10, 6, 10]})
         >>> units, _ = Units.of("document", list("abc"))
         >>> Effects.of_ratios(right, words, units, shares("recall")).to_frame()[["recall", "low", "high"]].round(2)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -37,26 +36,24 @@ def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
         return None
     if not isinstance(info, pd.DataFrame):
         raise DataError(f"intent_info must be a DataFrame indexed by intent, not {type(info).__name__}.")
-    if list(info.index) != list(intents):
-        raise DataError(
-            "intent_info must have one row per intent of bits, in the same order; use intent_info.loc[bits.index]."
-        )
-    if not info.shape[1]:
-        return None
-    names = pd.Index([str(name) for name in info.columns])
-    if names.has_duplicates:
-        raise DataError(
-            f"{option('intent_info')} has several columns {listing(names[names.duplicated()].unique())}; keep one."
-        )
-    check_names(names, "column")
-    return info.set_axis(names, axis=1).rename_axis(index="intent")
+    known = check_attributes(info, intents, "intent", "intent_info", "use intent_info.loc[bits.index]")
+    return known if known.shape[1] else None
 
 
-def select_info(
-    info: pd.DataFrame | str | Path, names: pd.Index, of: Literal["intent", "edition"] = "intent"
-) -> pd.DataFrame:
-    """Return the attributes of some intents or editions, in their order."""
-    what = option(f"{of}_info") if isinstance(info, pd.DataFrame) else str(info)
+def check_attributes(info: pd.DataFrame, names: pd.Index, of: str, what: str, advice: str) -> pd.DataFrame:
+    """Return attributes of intents, items or systems, named by text, after checking their rows and names."""
+    if list(info.index) != list(names):
+        raise DataError(f"{what} must have one row per {of} of the table, in the same order; {advice}.")
+    columns = pd.Index([str(name) for name in info.columns])
+    if columns.has_duplicates:
+        raise DataError(f"{what} has several columns {listing(columns[columns.duplicated()].unique())}; keep one.")
+    check_names(columns, "column")
+    return info.set_axis(columns, axis=1).rename_axis(index=of)
+
+
+def select_info(info: pd.DataFrame | str | Path, names: pd.Index, of: str = "intent", what: str = "") -> pd.DataFrame:
+    """Return the attributes of some intents, editions, items or systems, in their order."""
+    what = (what or option(f"{of}_info")) if isinstance(info, pd.DataFrame) else str(info)
     table = info if isinstance(info, pd.DataFrame) else read_intent_info(info)
     without = names.difference(table.index, sort=False)
     if len(without):
@@ -69,6 +66,12 @@ def select_info(
     if len(twice):
         raise DataError(f"{what}: several rows for {len(twice):,} {of}(s): {listing(twice)}. Give each one row.")
     return table.loc[names]
+
+
+def join_info(known: pd.DataFrame, info: pd.DataFrame | str | Path, of: str = "intent", what: str = "") -> pd.DataFrame:
+    """Return attributes with others, which replace those of the same name."""
+    given = select_info(info, known.index, of, what)
+    return known.drop(columns=given.columns, errors="ignore").join(given)
 
 
 def read_intent_info(path: str | Path) -> pd.DataFrame:

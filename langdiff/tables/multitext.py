@@ -1,6 +1,5 @@
 """Multitexts: the intents that each edition has, and the sources of their texts."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from html import escape
@@ -14,6 +13,7 @@ from langdiff.base.cells import check_names
 from langdiff.base.result import Drawn
 from langdiff.base.types import Booleans, Integers
 from langdiff.errors import ConfigError, DataError, listing
+from langdiff.tables.crossing import chosen_names
 from langdiff.tables.text_features import Measured, TextFeatures, measure
 from langdiff.tables.text_sources import (
     InMemoryText,
@@ -162,7 +162,7 @@ class Multitext:
         >>> ld.read_frame(pd.DataFrame({"eng": ["a dog", "a cat"]}, index=["1", "2"])).text("eng").to_dict()
         {'1': 'a dog', '2': 'a cat'}
         """
-        self._check("edition", [edition], self.editions)
+        chosen_names("edition", [edition], self.editions)
         wanted = self.intents[self.presence[edition].to_numpy()]
         return pick_texts(edition, wanted, read_intents(self.sources[edition], wanted))
 
@@ -194,7 +194,7 @@ class Multitext:
         places = (
             slice(None)
             if wanted is None
-            else known.get_indexer(pd.Index(self._check(what, wanted, known), tupleize_cols=False))
+            else known.get_indexer(pd.Index(chosen_names(what, wanted, known), tupleize_cols=False))
             for what, wanted, known in (("intent", intents, self.intents), ("edition", editions, self.editions))
         )
         return self._take(*places)
@@ -436,17 +436,6 @@ class Multitext:
         table = self.edition_info.assign(intents=have).to_html(escape=True, max_rows=20)
         faulty = f"<pre>{escape(explain_left_out(self.left_out))}</pre>" if len(self.left_out) else ""
         return f"<p>{self!r}</p>{table}{faulty}"
-
-    @staticmethod
-    def _check(what: str, names: Iterable[Any], known: pd.Index) -> list[Any]:
-        wanted = list(names)
-        unknown = [name for name in wanted if name not in known]
-        if unknown:
-            raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}. Known: {listing(known)}.")
-        repeated = [name for name, count in Counter(wanted).items() if count > 1]
-        if repeated:
-            raise DataError(f"{len(repeated)} {what}(s) asked for twice: {listing(repeated)}.")
-        return wanted
 
 
 def check_multitext(given: object) -> None:

@@ -12,7 +12,7 @@ from langdiff.base.cells import exact_numbers, refuse_alike
 from langdiff.base.io import as_paths
 from langdiff.base.remote import local_copies
 from langdiff.base.saving import read_manifest
-from langdiff.base.types import OnError
+from langdiff.base.types import OnError, check_choice
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.crossing import PREFIX, column_name, columns_of_long
 from langdiff.tables.doubtful_cells import refuse_summaries
@@ -282,8 +282,7 @@ def read_outcomes(
     ...     read_outcomes(path)
     Outcomes of agreement: 3 items × 2 systems, 7 trials, 1 of 6 cells missing
     """
-    if repeats not in ("error", "sum"):
-        raise ConfigError(f"unknown repeats {repeats!r}; use 'error' or 'sum'.")
+    check_choice("repeats", repeats, ("error", "sum"))
     path = local_copies(path)
     table = table_of(path)
     if table is None:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from langdiff.base.cells import check_names, exact_numbers
+from langdiff.base.cells import exact_numbers
 from langdiff.base.types import Booleans
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.crossing import LEVELS, PREFIX, check_axes, check_columns, long_columns
+from langdiff.tables.crossing import LEVELS, PREFIX, check_axes, check_columns, chosen_names, first_cells, long_columns
+from langdiff.tables.intent_info import check_attributes, join_info
 from langdiff.tables.logs.pairing import Pairing
 from langdiff.tables.long_tables import write_table_file
 
@@ -104,7 +105,9 @@ class Outcomes:
         for key, frame in ((kind, s), ("trials", t)):
             object.__setattr__(self, key, frame.where(present).rename_axis(index="item", columns="system"))
         for key, what, names in (("items", "item", successes.index), ("systems", "system", successes.columns)):
-            object.__setattr__(self, key, _attributes(getattr(self, key), names, what))
+            known, advice = getattr(self, key), f"with_{key} takes any order"
+            known = known if known.shape != (0, 0) else pd.DataFrame(index=names)
+            object.__setattr__(self, key, check_attributes(known, names, what, key, advice))
         object.__setattr__(self, "columns", check_columns(self.columns, successes.columns))
 
     @property
@@ -217,12 +220,8 @@ class Outcomes:
         >>> Outcomes(successes=successes).sel(systems=["large"]).successes["large"].tolist()
         [1.0, 1.0]
         """
-        rows = self.items.index if items is None else list(items)
-        columns = self.systems.index if systems is None else list(systems)
-        for what, wanted, known in (("item", rows, self.items.index), ("system", columns, self.systems.index)):
-            unknown = [name for name in wanted if name not in known]
-            if unknown:
-                raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
+        rows = chosen_names("item", items, self.items.index)
+        columns = chosen_names("system", systems, self.systems.index)
         cells: dict[str, Any] = {self._kind: self.values.loc[rows, columns]}
         return replace(
             self,
@@ -311,7 +310,7 @@ class Outcomes:
         >>> outcomes.with_items(pd.DataFrame({"length": [7, 9]}, index=["b", "a"])).items["length"].to_dict()
         {'a': 9, 'b': 7}
         """
-        return replace(self, items=_joined(self.items, items, "item"))
+        return replace(self, items=join_info(self.items, items, "item", "items"))
 
     def with_systems(self, systems: pd.DataFrame) -> "Outcomes":
         """Return the outcomes with attributes of the systems added; see `with_items`.
@@ -337,7 +336,7 @@ class Outcomes:
         >>> outcomes.with_systems(pd.DataFrame({"size": [3.5]}, index=["small"])).systems["size"].to_dict()
         {'small': 3.5}
         """
-        return replace(self, systems=_joined(self.systems, systems, "system"))
+        return replace(self, systems=join_info(self.systems, systems, "system", "systems"))
 
     def save(self, path: str | Path) -> None:
         """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
@@ -399,18 +398,15 @@ def _numbers(frame: pd.DataFrame, what: str, *, whole: bool, least: float = -np.
         right &= values == np.floor(values)
     if whole or least == 0:
         right &= np.isfinite(values)
-    rows, columns = np.nonzero(frame.notna().to_numpy() & ~right)
-    if len(rows):
-        first = ", ".join(
-            f"({frame.index[i]}, {frame.columns[j]}) = {frame.iat[i, j]!s}"
-            for i, j in zip(rows[:5], columns[:5], strict=True)
-        )
+    wrong = frame.notna().to_numpy() & ~right
+    if wrong.any():
+        first = first_cells(frame, wrong, lambda i, j: str(frame.iat[i, j]))
         advice = (
             ". A rate, an F1 or another score says nothing of the trials behind it: give successes and trials, or "
             "scores, and NaN for a missing cell."
         )
         raise DataError(
-            f"{len(rows):,} of {int(frame.notna().to_numpy().sum()):,} {what} are not "
+            f"{wrong.sum():,} of {int(frame.notna().to_numpy().sum()):,} {what} are not "
             f"{'whole ' if whole else ''}numbers{'' if least < 0 and not whole else ' from 0 up'}: {first}"
             f"{advice if whole else '. Leave a missing cell NaN.'}"
         )
@@ -418,39 +414,6 @@ def _numbers(frame: pd.DataFrame, what: str, *, whole: bool, least: float = -np.
 
 
 def _refuse(more: pd.DataFrame, s: pd.DataFrame, t: pd.DataFrame, what: str = "more successes than trials") -> None:
-    rows, columns = np.nonzero(more.to_numpy())
-    if len(rows):
-        first = ", ".join(
-            f"({s.index[i]}, {s.columns[j]}) = {s.to_numpy()[i, j]:g} of {t.to_numpy()[i, j]:g}"
-            for i, j in zip(rows[:5], columns[:5], strict=True)
-        )
-        raise DataError(f"{len(rows):,} cell(s) have {what}: {first}.")
-
-
-def _attributes(table: pd.DataFrame, names: pd.Index, what: str) -> pd.DataFrame:
-    """Return a table of attributes with text column names, after checking that its rows agree with `names`."""
-    if table.shape == (0, 0):
-        return pd.DataFrame(index=names.rename(what))
-    if list(table.index) != list(names):
-        raise DataError(
-            f"{what}s must have one row per {what} of successes, in the same order; with_{what}s takes any order."
-        )
-    columns = pd.Index([str(name) for name in table.columns])
-    if columns.has_duplicates:
-        twice = listing(columns[columns.duplicated()].unique())
-        raise DataError(f"{what}s have several columns {twice}; keep one.")
-    check_names(columns, "column")
-    return table.set_axis(columns, axis=1).rename_axis(index=what)
-
-
-def _joined(known: pd.DataFrame, given: pd.DataFrame, what: str) -> pd.DataFrame:
-    without = known.index.difference(given.index, sort=False)
-    if len(without):
-        raise DataError(
-            f"no row for {len(without):,} of {len(known):,} {what}s: {listing(without)}. Give each {what} a row, and "
-            "leave a cell empty where nothing is known."
-        )
-    twice = given.index[given.index.duplicated()].unique().intersection(known.index, sort=False)
-    if len(twice):
-        raise DataError(f"several rows for {len(twice):,} {what}(s): {listing(twice)}. Give each one row.")
-    return known.drop(columns=given.columns, errors="ignore").join(given.loc[known.index])
+    if more.to_numpy().any():
+        first = first_cells(s, more.to_numpy(), lambda i, j: f"{s.to_numpy()[i, j]:g} of {t.to_numpy()[i, j]:g}")
+        raise DataError(f"{more.to_numpy().sum():,} cell(s) have {what}: {first}.")

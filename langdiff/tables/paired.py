@@ -10,11 +10,10 @@ import pandas as pd
 
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence, Sampling, Texts, among, combine
 from langdiff.tables.pairs import Adjustment, compare_contrasts
-from langdiff.tables.rule import ENOUGH, JointTest
+from langdiff.tables.rule import ENOUGH, JointTest, Scale
 
 
 class Source(NamedTuple):

@@ -11,10 +11,9 @@ from scipy.sparse import csr_array
 
 from langdiff.base.result import Result, rounded
 from langdiff.base.signature import name_of_seed
-from langdiff.base.types import Floats, Integers, generator
+from langdiff.base.types import Floats, Integers, check_choice, check_share, generator
 from langdiff.errors import ConfigError, DataError, en, listing, option
-from langdiff.tables.contrasts import Scale
-from langdiff.tables.rule import falling
+from langdiff.tables.rule import Scale, falling
 from langdiff.tables.simultaneous import Family, make_family, number_of_draws
 
 Adjustment = Literal["max-t", "holm", "bh"]
@@ -252,10 +251,8 @@ def compare_pairs(
     """Compare effects in pairs; see `langdiff.Effects.pairs`."""
     names = joint.estimate.index
     best = BEST[joint.scale.first]
-    if adjust is not None and adjust not in get_args(Adjustment):
-        raise ConfigError(f"unknown adjust {adjust!r}; use one of {listing(get_args(Adjustment))} or None.")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
-        raise ConfigError(f"level must be between 0.5 and 1, got {level!r}.")
+    check_choice("adjust", adjust, (*get_args(Adjustment), None))
+    check_share("level", level, above=0.5)
     if len(names) < 2:
         raise DataError(f"a comparison needs at least two effects; there is {len(names)}.")
     if baseline is not None and baseline not in names and baseline not in best:

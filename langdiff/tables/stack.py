@@ -7,10 +7,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.base.types import check_choice
+from langdiff.errors import DataError, listing, option, warn
 from langdiff.tables.crossing import column_name, make_columns
-from langdiff.tables.long_tables import BESIDE
-from langdiff.tables.provenance import join_provenance
+from langdiff.tables.long_tables import BESIDE, join_provenance
 from langdiff.tables.surprisals import Surprisals
 
 End = Literal["same", "drop", "keep"]
@@ -81,8 +81,7 @@ def stack(tables: Mapping[str, Surprisals], *, end: End = "same") -> Surprisals:
 
 def _checked(tables: Mapping[str, Surprisals], end: End) -> dict[str, Surprisals]:
     """Return the tables with intents of one type, and without ends where these are dropped."""
-    if end not in get_args(End):
-        raise ConfigError(f"unknown end {end!r}; use one of {listing(get_args(End))}.")
+    check_choice("end", end, get_args(End))
     if not isinstance(tables, Mapping) or not all(isinstance(table, Surprisals) for table in tables.values()):
         raise DataError("tables are given as a mapping from the name of each system to its Surprisals.")
     found = {str(name): table for name, table in tables.items()}

@@ -17,6 +17,8 @@ from langdiff.tables.edition_info import words_of
 from langdiff.tables.intent_info import select_info
 from langdiff.tables.long_tables import (
     CELL,
+    MOST_NAMES,
+    Provenance,
     Unit,
     as_bits,
     check_unit,
@@ -25,10 +27,10 @@ from langdiff.tables.long_tables import (
     parts_of_long,
     read_table_file,
     refuse_folder,
+    scoring_of,
     table_kind,
     with_usual_names,
 )
-from langdiff.tables.provenance import MOST_NAMES, Provenance, scoring_of
 from langdiff.tables.surprisals import Surprisals
 
 

@@ -10,13 +10,14 @@ import pandas as pd
 
 from langdiff.base.cells import exact_numbers
 from langdiff.base.types import Booleans
-from langdiff.errors import DataError, listing
-from langdiff.tables.crossing import check_axes, check_columns, long_columns
+from langdiff.errors import DataError
+from langdiff.tables.crossing import check_axes, check_columns, chosen_names, first_cells, long_columns
 from langdiff.tables.edition_info import check_edition_info, long_editions
-from langdiff.tables.intent_info import PREFIX, check_intent_info, select_info
+from langdiff.tables.intent_info import PREFIX, check_intent_info, join_info
 from langdiff.tables.long_tables import (
     BESIDE,
     LongTable,
+    Provenance,
     Unit,
     as_pandas,
     check_unit,
@@ -24,7 +25,6 @@ from langdiff.tables.long_tables import (
     with_usual_names,
     write_table_file,
 )
-from langdiff.tables.provenance import Provenance
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -105,14 +105,11 @@ class Surprisals:
         object.__setattr__(self, "bits", bits.rename_axis(index="intent", columns="edition"))
         values = bits.to_numpy()
         if not (np.nanmin(values, initial=1.0) > 0 and np.nanmax(values, initial=1.0) < np.inf):
-            rows, columns = np.nonzero(~(np.isnan(values) | ((values > 0) & np.isfinite(values))))
-            first = ", ".join(
-                f"({bits.index[i]}, {bits.columns[j]}) = {values[i, j]:g}"
-                for i, j in zip(rows[:5], columns[:5], strict=True)
-            )
+            wrong = ~(np.isnan(values) | ((values > 0) & np.isfinite(values)))
+            first = first_cells(bits, wrong, lambda i, j: f"{values[i, j]:g}")
             observed = int((~np.isnan(values)).sum())
             raise DataError(
-                f"{len(rows):,} of {observed:,} surprisals are not positive finite bits: {first}. The models "
+                f"{wrong.sum():,} of {observed:,} surprisals are not positive finite bits: {first}. The models "
                 "take ln(bits); if such a value stands for a missing translation, replace it with NaN."
             )
 
@@ -295,12 +292,8 @@ class Surprisals:
         >>> Surprisals(bits=frame).sel(intents=["2"], editions=["deu", "eng"]).bits.to_numpy()
         array([[25., 20.]])
         """
-        rows = self.intents if intents is None else list(intents)
-        columns = self.editions if editions is None else list(editions)
-        for what, wanted, known in (("intent", rows, self.intents), ("edition", columns, self.editions)):
-            unknown = [name for name in wanted if name not in known]
-            if unknown:
-                raise DataError(f"{len(unknown)} unknown {what}(s): {listing(unknown)}.")
+        rows = chosen_names("intent", intents, self.intents)
+        columns = chosen_names("edition", editions, self.editions)
         beside: dict[str, Any] = {name: frame.loc[rows, columns] for name, frame in self.beside().items()}
         info = None if self.intent_info is None else self.intent_info.loc[rows]
         crossed, about = (None if each is None else each.loc[columns] for each in (self.columns, self.edition_info))
@@ -333,9 +326,8 @@ class Surprisals:
         >>> Surprisals(bits=frame).with_intent_info(documents).intent_info["document"].to_dict()
         {'1': 'x', '2': 'y'}
         """
-        given = select_info(intent_info, self.intents)
         known = pd.DataFrame(index=self.intents) if self.intent_info is None else self.intent_info
-        return replace(self, intent_info=known.drop(columns=given.columns, errors="ignore").join(given))
+        return replace(self, intent_info=join_info(known, intent_info))
 
     def save(self, path: str | Path) -> None:
         """Write the long table (`to_frame`) as CSV, TSV or Parquet, by the name's ending.
@@ -391,14 +383,12 @@ def _as_numbers(bits: pd.DataFrame) -> pd.DataFrame:
     cells = bits[others].astype(object)
     known = cells.notna() & ~cells.map(lambda cell: isinstance(cell, bool))
     numbers = cells.where(known).apply(exact_numbers).astype(float)
-    rows, columns = np.nonzero((cells.notna() & numbers.isna()).to_numpy())
-    if len(rows):
-        first = ", ".join(
-            f"({bits.index[i]}, {others[j]}) = {cells.iat[i, j]!r}" for i, j in zip(rows[:5], columns[:5], strict=True)
-        )
+    wrong = (cells.notna() & numbers.isna()).to_numpy()
+    if wrong.any():
+        first = first_cells(cells, wrong, lambda i, j: repr(cells.iat[i, j]))
         raise DataError(
-            f"{len(rows):,} of {int(bits.notna().to_numpy().sum()):,} surprisals are not numbers: {first}. Give bits, "
-            "and NaN for a missing translation."
+            f"{wrong.sum():,} of {int(bits.notna().to_numpy().sum()):,} surprisals are not numbers: {first}. Give "
+            "bits, and NaN for a missing translation."
         )
     if others:
         bits = bits.astype(object)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.signature import name_of_seed
-from langdiff.base.types import generator
+from langdiff.base.types import check_choice, check_share, generator
 from langdiff.errors import ConfigError, listing, option
 from langdiff.tables.edition_info import joined_info, printed_names, spread_notes
 from langdiff.tables.effect_sources import HasEffects, HasPosterior, as_effects
@@ -206,8 +206,7 @@ def _check(rows: str, order: str, scale: str | None, paired: object, by: str | N
         ("scale", scale, (None, "percent", "nats")),
         ("paired", paired, (None, True, False, "first", "mean")),
     ):
-        if value not in allowed:
-            raise ConfigError(f"unknown {what} {value!r}; use one of {listing(allowed)}.")
+        check_choice(what, value, allowed)
     if rows == "groups" and by is None:
         raise ConfigError(
             f"{option('rows', 'groups')} needs {option('by', 'family')}, or another column of the properties of "
@@ -215,8 +214,7 @@ def _check(rows: str, order: str, scale: str | None, paired: object, by: str | N
         )
     if order == "family" and by is None:
         raise ConfigError(f"{option('order', 'family')} needs {option('by')}, the column that has the groups.")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.5 < level < 1:
-        raise ConfigError(f"level must be between 0.5 and 1, got {level!r}.")
+    check_share("level", level, above=0.5)
 
 
 def _sources(fits: Any) -> list[Source]:

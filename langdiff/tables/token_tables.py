@@ -141,5 +141,4 @@ editions{known}"
 
 
 def _begins_word(tokens: pd.Series) -> Booleans:
-    found: Booleans = (tokens.str.startswith(SPACES) | (tokens == END)).to_numpy(dtype=bool)
-    return found
+    return (tokens.str.startswith(SPACES) | (tokens == END)).to_numpy(dtype=bool)

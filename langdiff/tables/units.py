@@ -302,8 +302,7 @@ def _joined(pairs: Integers, count: int) -> Integers:
     """Return the first of the things that each is joined with by pairs, directly or not, shape (count,)."""
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
     label = connected_components(graph, directed=False)[1]
-    first: Integers = np.unique(label, return_index=True)[1][label]
-    return first
+    return np.unique(label, return_index=True)[1][label]
 
 
 def joined_by_copies(labels: pd.Series | None, first: Integers, intents: pd.Index) -> pd.Series | None:

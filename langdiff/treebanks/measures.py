@@ -17,9 +17,9 @@ from langdiff.base.progress import followed
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.types import ROUNDING, Floats, Integers, check_choice
 from langdiff.errors import ConfigError, DataError
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence, Units, sums
+from langdiff.tables.rule import Scale
 from langdiff.treebanks.conllu import Tree, TreeSource, read_trees, with_function_heads
 from langdiff.treebanks.treebank import Blocks, blocks_of, counted, file_name, refuse_equal_names
 

@@ -16,10 +16,9 @@ from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.signature import name_of_seed, short_hash
 from langdiff.base.types import LEAST_EXPONENT, Floats, check_choice, check_kind, generator
 from langdiff.errors import ConfigError, DataError, option
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance
-from langdiff.tables.rule import freedom_of, t_interval
+from langdiff.tables.rule import Scale, freedom_of, t_interval
 from langdiff.treebanks.chains import Counts, divergence
 from langdiff.treebanks.profile import TreebankProfile, profile_treebank
 from langdiff.treebanks.tables import AVERAGED, METRICS, Metric, SimilaritySettings, box, shared_names, tables

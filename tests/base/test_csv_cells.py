@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.base.cells import guard, guarded, unguard, unguarded
 from langdiff.run import Experiment, read_run, run_experiment, verify_run
-from langdiff.tables.provenance import Provenance
+from langdiff.tables.long_tables import Provenance
 
 EVIL = "=cmd|'calc'!A1"
 STARTS = ("=", "+", "-", "@", "\t", "\r")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import langdiff as ld
-from langdiff.tables.provenance import Provenance
+from langdiff.tables.long_tables import Provenance
 
 
 def test_fit_of_a_log_with_its_own_names(langdiff, tmp_path):

@@ -24,8 +24,8 @@ from langdiff.plots import (
 )
 from langdiff.plots._axes import SERIES
 from langdiff.regression import Optimizer
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.pairs import rank_set
+from langdiff.tables.rule import Scale
 
 
 def fitted(editions, seed=0, lm="char-lstm", intents=100, **settings):

@@ -14,7 +14,7 @@ from matplotlib.text import Annotation, Text
 import langdiff as ld
 from langdiff import plots
 from langdiff.plots.treebanks import METRICS
-from langdiff.tables.contrasts import Scale
+from langdiff.tables.rule import Scale
 
 NAMES = ("eng-a-name-of-thirty2-letters{:03d}", "العربية{}", "हिन्दी{}", "中文譯本{}")
 WIDEST, HIGHEST = 7.1, 9.6  # inches

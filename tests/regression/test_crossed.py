@@ -8,8 +8,13 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning
 from langdiff.regression.kernel import clusters as of_rows
-from langdiff.regression.kernel.clusters import RowClusters, adjusted_influences, covariance_of_clusters
-from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences
+from langdiff.regression.kernel.clusters import (
+    ColumnClusters,
+    RowClusters,
+    adjusted_influences,
+    covariance_of_clusters,
+    equal_influences,
+)
 from langdiff.regression.kernel.likelihood import Rows
 from langdiff.regression.kernel.two_way import solve_two_way
 from langdiff.tables.rule import freedom_of

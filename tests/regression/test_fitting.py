@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 import langdiff as ld
 from langdiff.errors import ConfigError, ConvergenceWarning, DataError, LangdiffWarning
 from langdiff.regression import Optimizer
-from langdiff.regression.kernel.connected import edition_components, weakly_joined
 from langdiff.regression.kernel.optimizers import GRADIENT_TOLERANCE
+from langdiff.regression.kernel.two_way import edition_components, weakly_joined
 from tests.helpers import refused
 
 OPTIMIZER = 1e-6  # nats; two runs of L-BFGS on one problem, far below any standard error here

@@ -12,7 +12,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.seeds import _variances, combine_seeds, mean_over_seeds, seed_variance
 from langdiff.tables.effects import Effects
-from langdiff.tables.provenance import Provenance
+from langdiff.tables.long_tables import Provenance
 from langdiff.tables.surprisals import Surprisals
 from tests.helpers import refused
 

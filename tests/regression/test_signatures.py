@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import LangdiffError, LangdiffWarning
 from langdiff.regression import Blunders, Bootstrap, Optimizer
-from langdiff.tables.provenance import Provenance
+from langdiff.tables.long_tables import Provenance
 
 INFO = pd.DataFrame({"side": list("aabb"), "year": [1.0, 2, 4, 8]}, index=["e1", "e2", "e3", "e4"])
 

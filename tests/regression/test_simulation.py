@@ -203,7 +203,7 @@ def test_truth_shows_and_saves_itself(tmp_path):
         ({"model": "4"}, "unknown model '4'; use one of '1', '2', '2L', '2L-rounded', '2C'"),
         ({"missing": 1.0}, "missing is a share"),
         ({"missing": float("nan")}, "missing is a share"),
-        ({"mechanism": "mcar"}, "unknown mechanism 'mcar'; use one of 'MCAR', 'MAR', 'MNAR'"),
+        ({"mechanism": "mcar"}, "mechanism is one of MCAR, MAR, MNAR; got 'mcar'"),
         ({"model": "3"}, r"model '3' needs model=Blunders\(scale=b\)"),
         ({"sigma": 0}, "sigma must be positive"),
         ({"sigma": 1000}, "sigma 1000 gives surprisals beyond what a number can hold"),

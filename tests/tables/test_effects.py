@@ -16,9 +16,9 @@ from scipy.stats import norm
 import langdiff as ld
 from langdiff.datasets import mielke2019
 from langdiff.errors import ConfigError, DataError
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effect_sources import as_effects, effects_by_source, rank_probabilities
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import Scale
 from tests.helpers import refused
 
 ROUNDING = 1e-9  # both sides are the same algebra in another order

@@ -12,10 +12,9 @@ from scipy.stats import t as student
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
-from langdiff.tables.contrasts import shares
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence, Units, joint_test
-from langdiff.tables.rule import freedom_of, sign_flips, t_interval
+from langdiff.tables.rule import freedom_of, shares, sign_flips, t_interval
 
 DIGITS = {"rtol": 0, "atol": 6e-11}
 GOLD = np.array([10.0, 20, 5, 40, 8, 17])

@@ -32,7 +32,7 @@ def table():
 def test_rows_must_be_those_of_the_bits(table):
     assert table.intent_info["book"].to_dict() == dict(zip(INTENTS, ["MAT", "MAT", "MRK"], strict=True))
     for wrong in (ABOUT.iloc[::-1], ABOUT.iloc[:2], ABOUT.rename({"40001001": "40001009"})):
-        with pytest.raises(DataError, match=r"one row per intent of bits, in the same order; use intent_info\.loc"):
+        with pytest.raises(DataError, match=r"one row per intent of the table, in the same order; use intent_info"):
             Surprisals(bits=bits(), intent_info=wrong)
     with pytest.raises(DataError, match="must be a DataFrame indexed by intent, not dict"):
         Surprisals(bits=bits(), intent_info={"book": "MAT"})

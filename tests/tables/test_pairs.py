@@ -14,8 +14,8 @@ import langdiff as ld
 from langdiff.cli.app import app
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.seeds import combine_seeds
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import Scale
 from langdiff.tables.simultaneous import from_normal, number_of_draws, to_normal
 from tests.helpers import refused
 
@@ -258,7 +258,7 @@ def test_effects_with_errors_of_seeds_and_curves_know_their_degrees_of_freedom()
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"adjust": "x"}, "unknown adjust 'x'; use one of 'max-t', 'holm', 'bh' or None"),
+        ({"adjust": "x"}, "adjust is one of max-t, holm, bh, None; got 'x'"),
         ({"level": 0.5}, "level must be between 0.5 and 1, got 0.5"),
         ({"level": 1}, "level must be between 0.5 and 1, got 1"),
         ({"baseline": "eng"}, "unknown baseline 'eng'; use 'hardest', 'easiest' or one of 'a', 'b', 'c', 'd'"),

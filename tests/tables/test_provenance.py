@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffWarning, OutputError
-from langdiff.tables.provenance import Provenance, join_provenance
+from langdiff.tables.long_tables import Provenance, join_provenance
 from tests.helpers import refused
 
 KINDS = ["csv", "tsv", "parquet"]

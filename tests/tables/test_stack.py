@@ -74,7 +74,7 @@ def test_ends_that_only_some_tell_are_refused_dropped_or_kept():
     assert (kept.bits["fin@b"] == ends.bits["fin"]).all()
     both = ld.stack({"a": ends, "b": ends})
     assert (both.eos_bits == 4).all(axis=None)
-    refused(ConfigError, "unknown end", ld.stack, {"a": plain, "b": plain}, end="off")
+    refused(ConfigError, "end is one of", ld.stack, {"a": plain, "b": plain}, end="off")
 
 
 def test_other_texts_under_the_same_names_are_told():

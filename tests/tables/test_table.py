@@ -298,7 +298,7 @@ def test_bad_requests_are_told():
         ("'a - b', with spaces", {"contrasts": ["a-b"]}),
         ("not in this table: 'e'. There are", {"contrasts": ["a - e"]}),
         ("on both sides", {"contrasts": ["a - a"]}),
-        ("unknown adjust", {"contrasts": "pairs", "adjust": "tukey"}),
+        ("adjust is one of", {"contrasts": "pairs", "adjust": "tukey"}),
         ("level must be", {"level": 95}),
         ("differences need two fits", {"paired": True}),
         ("english", {"names": "english"}),

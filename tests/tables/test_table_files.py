@@ -13,8 +13,7 @@ from pyarrow import parquet
 
 import langdiff as ld
 from langdiff.errors import DataError, LangdiffError, LangdiffWarning
-from langdiff.tables.long_tables import read_table_file
-from langdiff.tables.provenance import Provenance
+from langdiff.tables.long_tables import Provenance, read_table_file
 from tests.helpers import refused
 
 RECORD = Provenance(recipe="mine#1", seed=0)

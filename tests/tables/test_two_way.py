@@ -9,11 +9,10 @@ from scipy.stats import chi2, t
 
 from langdiff.errors import ConfigError, DataError
 from langdiff.tables.column_levels import MEAN
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import make_columns
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence, Units
-from langdiff.tables.rule import JointTest
+from langdiff.tables.rule import JointTest, Scale
 from langdiff.tables.two_way import TwoWay, factor_of
 from tests.helpers import refused
 

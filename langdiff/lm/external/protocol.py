@@ -26,8 +26,8 @@ from langdiff.lm.external.shards import (
 )
 from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames, table_of_frames
 from langdiff.lm.texts import check_texts
+from langdiff.tables.long_tables import Provenance
 from langdiff.tables.multitext import Multitext
-from langdiff.tables.provenance import Provenance
 from langdiff.tables.surprisals import Surprisals
 
 KIND = "surprisals of an edition"

@@ -19,7 +19,7 @@ from langdiff.base.encoding import decode_fields, encode_fields
 from langdiff.base.io import parse_json, read_bytes, write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import ConfigError, DataError, listing, option, warn
-from langdiff.tables.provenance import Provenance
+from langdiff.tables.long_tables import Provenance
 
 PLAN = "plan of scores"
 VERSION = 1

@@ -11,9 +11,9 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.clustering import AnyClusters, units_of
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, hash_of_bits
-from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence, sums
+from langdiff.tables.rule import Contrast
 from langdiff.tables.surprisals import Surprisals
 
 

@@ -15,8 +15,8 @@ from langdiff.errors import ConfigError, DataError, LangdiffWarning, option
 from langdiff.regression.check.held_out import known_editions, mean_per_cell, predictive_size_prior
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_clustering
 from langdiff.regression.fitting.fit import fit
-from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.quadrature import log_marginal
+from langdiff.regression.kernel.two_way import edition_components
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table
 from langdiff.regression.variants import COMPARED, Model, find_variants, own_numbers

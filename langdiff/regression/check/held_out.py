@@ -14,9 +14,9 @@ from langdiff.regression.clustering import AnyClusters, name_of_clusters, one_cl
 from langdiff.regression.kernel.quadrature import FARTHEST, KnownEditions, SizePrior, log_marginal, most_likely_sizes
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, identify_table
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Units
+from langdiff.tables.rule import Scale
 from langdiff.tables.surprisals import Surprisals
 
 PER_CELL = Scale(quantity="per_cell", unit="nats per cell")

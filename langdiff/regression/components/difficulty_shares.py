@@ -34,8 +34,8 @@ from langdiff.regression.components.shares import (
     table_of_shares,
     told_apart,
 )
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
+from langdiff.tables.rule import Scale
 
 MOST_CORPORA = 1000
 

@@ -32,8 +32,7 @@ from scipy.stats import t as student
 
 from langdiff.base.types import ROUNDING, Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing
-from langdiff.regression.kernel.connected import edition_components
-from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.kernel.two_way import edition_components, solve_two_way
 from langdiff.regression.table import named_tables
 from langdiff.tables.surprisals import Surprisals
 

@@ -24,7 +24,7 @@ from langdiff.regression.clustering import Clusters, one_clustering
 from langdiff.regression.components.numbers import Setting, fewest_documents, fewest_seeds, mean_size, power_of
 from langdiff.regression.fitting.errors import Sandwich
 from langdiff.regression.fitting.fit import fit
-from langdiff.regression.kernel.connected import information_on_pairs
+from langdiff.regression.kernel.two_way import information_on_pairs
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.seeds import SeedEffects, mean_over_seeds
 from langdiff.regression.table import as_surprisals

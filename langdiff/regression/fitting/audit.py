@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option, warn
-from langdiff.regression.audit import Audit, MissingCells, NoiseTest, OrderTest
 from langdiff.regression.clustering import AS_ASKED, FEWEST_CLUSTERS, AnyClusters, independent_units
 from langdiff.regression.design import Design
 from langdiff.regression.fitting.errors import BLOCK, FEWEST_INTENTS
@@ -20,17 +19,16 @@ from langdiff.regression.fitting.fixed import Fitting, Fixed
 from langdiff.regression.fitting.integrated import OwnDispersions, Random, dispersion_groups
 from langdiff.regression.fitting.sample import Uncertainty
 from langdiff.regression.kernel.clusters import MANY_ROWS, adjusted_influences
-from langdiff.regression.kernel.connected import disconnecting_clusters
-from langdiff.regression.kernel.estimate import Optimizer
 from langdiff.regression.kernel.integrated.comparisons import log_total_ratio
+from langdiff.regression.kernel.optimizers import Optimizer
 from langdiff.regression.kernel.residual_tests import (
     likeness_of_neighbours,
     likeness_within,
     noise_of_rows,
     noise_parts,
 )
-from langdiff.regression.kernel.two_way import blocks_of
-from langdiff.regression.records import IntentsCompared
+from langdiff.regression.kernel.two_way import blocks_of, disconnecting_clusters
+from langdiff.regression.records import Audit, IntentsCompared, MissingCells, NoiseTest, OrderTest
 from langdiff.tables.influences import Covariance, Influence, Units, joint_test
 from langdiff.tables.rule import MANY, JointTest
 from langdiff.tables.surprisals import Surprisals

@@ -9,8 +9,8 @@ from scipy.linalg import LinAlgError
 from scipy.special import softmax
 
 from langdiff.base.signature import name_of_seed
-from langdiff.base.types import ROUNDING_OF_SINGLES, Floats, check_resamples, generator
-from langdiff.errors import ConfigError, ConvergenceWarning, DataError, listing, option, warn
+from langdiff.base.types import ROUNDING_OF_SINGLES, Floats, check_choice, check_resamples, generator
+from langdiff.errors import ConfigError, ConvergenceWarning, DataError, option, warn
 from langdiff.regression.clustering import OneClustering
 from langdiff.regression.fitting.fixed import Fixed, Settings
 from langdiff.regression.fitting.sample import (
@@ -28,13 +28,12 @@ from langdiff.regression.kernel.clusters import (
     covariance_of_clusters,
     crossed_covariance,
     design_effect,
+    freedom_of_pairs,
     nested_covariance,
     nested_freedom,
     sums_by_cluster,
 )
-from langdiff.regression.kernel.connected import edition_components
-from langdiff.regression.kernel.freedom import freedom_of_pairs
-from langdiff.regression.kernel.two_way import normalized_covariance
+from langdiff.regression.kernel.two_way import edition_components, normalized_covariance
 from langdiff.regression.records import ErrorsKind, ErrorSource
 from langdiff.tables.rule import FEW, freedom_of
 from langdiff.tables.simultaneous import MOST_MEMBERS
@@ -158,8 +157,7 @@ class Sandwich(Errors):
     strata: OneClustering | None = None
 
     def __post_init__(self) -> None:
-        if self.correction is not None and self.correction not in get_args(Correction):
-            raise ConfigError(f"unknown correction {self.correction!r}; use one of {listing(get_args(Correction))}.")
+        check_choice("correction", self.correction, (*get_args(Correction), None))
 
     def check(self, settings: Settings, *, clustered: bool) -> None:
         """Check for kinks, for strata without clusters, and for corrections that need clusters; see `Errors.check`."""
@@ -470,10 +468,8 @@ def as_errors(errors: object) -> Errors | None:
         return errors
     if isinstance(errors, type) and issubclass(errors, Errors):
         raise ConfigError(f"errors is the class {errors.__name__}: write {errors.__name__}().")
-    for kind in KINDS:
-        if errors == kind.kind:
-            return kind()
-    raise ConfigError(f"unknown errors {errors!r}; use one of {listing(get_args(ErrorsKind))}.")
+    check_choice("errors", errors, get_args(ErrorsKind))
+    return next(kind() for kind in KINDS if errors == kind.kind)
 
 
 def usual_errors(sample: Sample) -> Errors:

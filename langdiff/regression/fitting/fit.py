@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff.base.signature import full_signature
-from langdiff.base.types import Floats
-from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
-from langdiff.regression.audit import Audit, NoiseTest
+from langdiff.base.types import Floats, check_choice
+from langdiff.errors import ConfigError, ConvergenceWarning, option, warn
 from langdiff.regression.clustering import AnyClusters, name_of_clusters, strata_of
 from langdiff.regression.design import Design, Groups, identify_design, make_design
 from langdiff.regression.fitting.audit import (
@@ -33,8 +32,8 @@ from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
 from langdiff.regression.fitting.influence import kept_influences
 from langdiff.regression.fitting.integrated import Dispersion, OwnDispersions, Random, RandomSizes, dispersion_groups
 from langdiff.regression.fitting.sample import Sample, Uncertainty
-from langdiff.regression.kernel.estimate import USUAL_ITERATIONS, USUAL_OPTIMIZER, Optimizer
-from langdiff.regression.records import ErrorsKind, IntentsCompared
+from langdiff.regression.kernel.optimizers import USUAL_ITERATIONS, USUAL_OPTIMIZER, Optimizer
+from langdiff.regression.records import Audit, ErrorsKind, IntentsCompared, NoiseTest
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals, hash_of_bits, identify_table, log_bits, with_edition_info
 from langdiff.regression.variants import Model, find_variant, names_with, own_variant, require
@@ -305,8 +304,7 @@ def _as_random(intents: object) -> Random | None:
         raise ConfigError("intents is the class Random: write Random().")
     if isinstance(intents, Random):
         return intents
-    if intents not in get_args(Intents):
-        raise ConfigError(f"unknown intents {intents!r}; use one of {listing(get_args(Intents))}.")
+    check_choice("intents", intents, get_args(Intents))
     return Random() if intents == "random" else None
 
 

@@ -13,13 +13,18 @@ from langdiff.errors import DataError, listing, option
 from langdiff.regression.design import Design
 from langdiff.regression.kernel.clusters import (
     Clusters,
+    ColumnClusters,
     Kind,
     RowClusters,
     adjusted_influences,
     covariance_of_clusters,
+    equal_influences,
     sums_by_cluster,
 )
-from langdiff.regression.kernel.estimate import (
+from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
+from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
+from langdiff.regression.kernel.likelihood import RowInformation
+from langdiff.regression.kernel.optimizers import (
     USUAL_OPTIMIZER,
     Estimate,
     Optimizer,
@@ -27,10 +32,6 @@ from langdiff.regression.kernel.estimate import (
     published_parameters,
     size_of_single_cells,
 )
-from langdiff.regression.kernel.freedom import ColumnClusters, equal_influences
-from langdiff.regression.kernel.integrated.comparisons import distance_of_fits, influence_of_fixed
-from langdiff.regression.kernel.integrated.random import RandomEstimate, estimate_random
-from langdiff.regression.kernel.likelihood import RowInformation
 from langdiff.regression.kernel.residual_tests import residuals_within_rows
 from langdiff.regression.kernel.two_way import TwoWay, blocks_of, solve_two_way
 from langdiff.regression.records import IntentsCompared
@@ -153,8 +154,7 @@ class Fitting(ABC):
     def plain(self) -> Floats:
         """Return the sandwich CR0 of the editions' difficulties with intents as clusters, shape (J, J)."""
         influence = self.row_influence()
-        covariance: Floats = influence.T @ influence
-        return covariance
+        return influence.T @ influence
 
     def joint(self, cluster: Integers) -> Clusters | None:  # noqa: ARG002 - of dispersions
         """Return scores and information by cluster for levels and log-dispersions; None with a common dispersion."""
@@ -316,12 +316,8 @@ class Fixed(Fitting):
         return self.shared.mask is None and self.settings.variant.common_variance
 
     def row_influence(self) -> Floats:
-        """Return the influence of each intent; see `Fitting.row_influence`."""
-        if self.settings.variant.kinked:
-            return self._at_kinks
-        clusters = self.clusters(np.arange(len(self.shared.residual)))
-        influence: Floats = adjusted_influences(clusters, "CR0")
-        return influence
+        """Return the influence of each intent of a model with kinks; see `Fitting.row_influence`."""
+        return self._at_kinks
 
     @cached_property
     def _at_kinks(self) -> Floats:

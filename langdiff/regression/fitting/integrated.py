@@ -12,14 +12,13 @@ from scipy.linalg import LinAlgError
 
 from langdiff.base.cells import exact_numbers
 from langdiff.base.signature import short_hash
-from langdiff.base.types import Floats, Integers, generator
-from langdiff.errors import ConfigError, listing, option, words
+from langdiff.base.types import Floats, Integers, check_choice, generator
+from langdiff.errors import ConfigError, option, words
 from langdiff.regression.design import Design, columns_of_formula, labels_of
 from langdiff.regression.fitting.errors import Bootstrap
 from langdiff.regression.fitting.fixed import Fitting, Settings, check_residuals, compare_intents
 from langdiff.regression.fitting.sample import Uncertainty
 from langdiff.regression.kernel.clusters import Clusters, SummedClusters, sums_by_cluster
-from langdiff.regression.kernel.estimate import Estimate
 from langdiff.regression.kernel.integrated.comparisons import (
     bootstrap_wald,
     compare_dispersions,
@@ -33,6 +32,7 @@ from langdiff.regression.kernel.integrated.unequal import (
     estimate_unequal,
     pseudo_inverse,
 )
+from langdiff.regression.kernel.optimizers import Estimate
 from langdiff.regression.kernel.two_way import TwoWay, solve_two_way
 from langdiff.regression.records import Dispersions, IntentsCompared, Later, SizeDistribution
 from langdiff.tables.crossing import LEVELS
@@ -71,8 +71,7 @@ class Random:
     formula: str | None = None
 
     def __post_init__(self) -> None:
-        if self.sizes not in get_args(Sizes):
-            raise ConfigError(f"unknown sizes {self.sizes!r}; use one of {listing(get_args(Sizes))}.")
+        check_choice("sizes", self.sizes, get_args(Sizes))
 
 
 class RandomSizes(Fitting):
@@ -188,19 +187,8 @@ def _numbers_of_text(column: pd.Series) -> pd.Series:
 
 
 def _plain_estimate(found: RandomEstimate) -> Estimate:
-    return Estimate(
-        method=found.method,
-        c=found.c,
-        sizes=found.sizes,
-        covariance=found.covariance,
-        dispersion=None if found.variance is None else float(np.expm1(found.variance)),
-        log_likelihood=found.log_likelihood,
-        converged=found.converged,
-        n_iterations=found.n_iterations,
-        n_evaluations=found.n_evaluations,
-        grad_norm=found.grad_norm,
-        message=found.message,
-    )
+    known = {name: value for name, value in found._asdict().items() if name in Estimate._fields}
+    return Estimate(**known, dispersion=None if found.variance is None else float(np.expm1(found.variance)))
 
 
 def _summed(scores: Floats, information: Floats, cluster: Integers, to_parameters: Floats) -> SummedClusters:
@@ -317,19 +305,16 @@ class OwnDispersions(Fitting):
         likelihood = self.unequal.problem.likelihood
         if isinstance(likelihood, SizeTables) and likelihood.table is None:
             likelihood.table = self._shared
-        influence: Floats = self.unequal.scores() @ self._to_influence.T
-        return influence
+        return self.unequal.scores() @ self._to_influence.T
 
     def plain(self) -> Floats:
         """Return the sandwich with intents as clusters; see `Fitting.plain`."""
-        covariance: Floats = self._to_influence @ self.unequal.score_products @ self._to_influence.T
-        return covariance
+        return self._to_influence @ self.unequal.score_products @ self._to_influence.T
 
     @property
     def _to_influence(self) -> Floats:
         found = self.unequal
-        matrix: Floats = found.expected()[1] @ found.jacobian @ pseudo_inverse(found.information)
-        return matrix
+        return found.expected()[1] @ found.jacobian @ pseudo_inverse(found.information)
 
     def records(self, labels: list[pd.Series], uncertainty: Uncertainty) -> dict[str, Any]:
         """Return the dispersions with tests of their equality, and the distribution of random sizes."""

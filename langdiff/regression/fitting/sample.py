@@ -10,9 +10,13 @@ import pandas as pd
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConvergenceWarning, DataError, listing, warn
 from langdiff.regression.fitting.fixed import Fitting
-from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters, edition_components
-from langdiff.regression.kernel.estimate import published_parameters
-from langdiff.regression.kernel.two_way import normalized_covariance
+from langdiff.regression.kernel.optimizers import published_parameters
+from langdiff.regression.kernel.two_way import (
+    check_clusters,
+    disconnecting_clusters,
+    edition_components,
+    normalized_covariance,
+)
 from langdiff.regression.records import ErrorSource
 
 PARTITIONS = 5  # whose variances are averaged: of 50 groups each, 2 % of a standard error are left to chance
@@ -134,8 +138,7 @@ def cluster_jackknife(
                 "common, or no residuals: a jackknife cannot spare it. Merge it with others."
             )
         draws[g] = difficulties
-    influences: Floats = found - draws
-    return influences
+    return found - draws
 
 
 def _members(cluster: Integers) -> list[Integers]:

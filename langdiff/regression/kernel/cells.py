@@ -82,8 +82,7 @@ class NormalCells:
 
     def curvature(self, x: Floats, mu: Floats) -> Floats:
         """Return the second derivative in x."""
-        curvature: Floats = 1 / np.logaddexp(0.0, -mu) + np.zeros_like(x)
-        return curvature
+        return 1 / np.logaddexp(0.0, -mu) + np.zeros_like(x)
 
     def second_derivatives(self, x: Floats, mu: Floats) -> SecondDerivatives:
         """Return the second derivatives of the costs; see `CellModel`."""
@@ -111,8 +110,7 @@ def chain(value: Floats, pull: Floats, t: Floats, scale: Floats, slope: Floats, 
 def standardized(x: Floats, mu: Floats) -> Floats:
     """Return the standardized residual t = (x − h)/√v of cells."""
     v = np.logaddexp(0.0, -mu)
-    t: Floats = (x - (mu - 0.5 * v)) / np.sqrt(v)
-    return t
+    return (x - (mu - 0.5 * v)) / np.sqrt(v)
 
 
 def chain_twice(pull: Floats, bend: Floats, t: Floats, mu: Floats) -> SecondDerivatives:

@@ -1,4 +1,4 @@
-r"""Covariance of difficulties when rows of a cluster (a book, a document) vary together.
+r"""Covariance of difficulties when rows of a cluster (a book, a document) vary together, and degrees of freedom.
 
 With the scores :math:`S_g` and the information :math:`B_g` summed over cluster g, :math:`B = \sum_g B_g`, the
 sandwich is
@@ -17,7 +17,7 @@ slowly, and with few clusters, f is taken of the eigenvalues of :math:`C_g`.
 """
 
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -25,7 +25,7 @@ from scipy.linalg import LinAlgError
 from langdiff.base.types import CELLS_AT_A_TIME, CELLS_OF_WINDOWS, Floats, Integers
 from langdiff.errors import DataError
 from langdiff.regression.kernel.likelihood import RowInformation, Rows
-from langdiff.regression.kernel.two_way import add_products, blocks_of, whole
+from langdiff.regression.kernel.two_way import EliminatedInformation, add_products, blocks_of, whole
 
 Kind = Literal["CR0", "CR1", "CR2", "CR3"]
 POWER = {"CR2": 0.5, "CR3": 1.0}  # of 1 / (1 − x)
@@ -40,54 +40,18 @@ LEAST = np.finfo(float).tiny  # instead of 0, where a cluster has no score
 FEW_CLUSTERS = 50  # up to which eigenvalues are taken at once: some of so few are too large for the series
 MANY_ROWS = 2000  # as clusters, from which the adjustment is minute
 ROUGH = 1e-6  # of an influence, to which it is then summed
+EXACT_COST = 3e8  # G² × (J³ + 100 J²) up to which the freedom of all pairs is exact: a tenth of a second
+SHARES_COST = 5e8  # G × J³ up to which every pair's own shares are known
+NUMBERS_AT_A_TIME = 2**20
 
-
-class Clusters(Protocol):
-    """Scores and information by cluster, in coordinates in which the total information is the identity."""
-
-    @property
-    def root(self) -> Floats:
-        """W, shape (P, r): the inverse of the information is W Wᵀ."""
-
-    def influences(self, block: slice) -> Floats:
-        """Return A Wᵀ S_g of some clusters, (n, Q): influences without an adjustment, in the coordinates of `times`."""
-
-    @property
-    def tolerance(self) -> float:
-        """Part of an influence at which the sum of its adjustment ends."""
-
-    @property
-    def numbers(self) -> Integers:
-        """Number of each cluster as given by the caller, shape (G,)."""
-
-    def blocks(self) -> list[slice]:
-        """Return slices of clusters that are computed together."""
-
-    def shares(self, which: Integers) -> Floats:
-        """Return the share C_g of the information of some clusters, shape (n, r, r)."""
-
-    def eigen(self, which: Integers) -> tuple[Floats, Floats]:
-        """Return the eigenvalues (n, r) and eigenvectors (n, r, r) of the share C_g of some clusters."""
-
-    @property
-    def axes(self) -> Floats:
-        """A, shape (Q, r), with C_g = Aᵀ K_g A for the matrices K_g by which `times` multiplies."""
-
-    def times(self, which: Integers, vectors: Floats) -> Floats:
-        """Return the product of K_g and a vector of each of some clusters, (n, Q) → (n, Q)."""
-
-    def across(self, vectors: Floats) -> Floats:
-        """Return vectors times A Aᵀ, (n, Q) → (n, Q)."""
-
-    def of_parameters(self, influences: Floats) -> Floats:
-        """Return W v from A v, (n, Q) → (n, P)."""
-
-    def shares_along(self, directions: Floats) -> Floats:
-        """Return xᵀ C_g x for each direction x, (n, r) → (G, n)."""
+Source = Literal["exact", "shares", "shares of editions"]
+ROWS = 256  # multiplied at once
 
 
 class RowClusters:
-    """Clusters of rows with one fixed intent size each, which is eliminated.
+    """Clusters of rows with one fixed intent size each, which is eliminated; scores and information of each.
+
+    All is in coordinates in which the total information is the identity. `numbers` (G,) are those of the caller.
 
     Parameters
     ----------
@@ -118,7 +82,7 @@ class RowClusters:
 
     @cached_property
     def root(self) -> Floats:
-        """W, shape (J, r); see `Clusters`."""
+        """W, shape (P, r), here (J, r): the inverse of the information is W Wᵀ."""
         total, basis = self._rows.total, self._basis
         return inverse_root(total) if basis is None else basis @ inverse_root(basis.T @ total @ basis)
 
@@ -127,10 +91,9 @@ class RowClusters:
         return np.asarray(self.root @ self.root.T) if self._inverse is None else self._inverse
 
     def influences(self, block: slice) -> Floats:
-        """Return the influences of some clusters without an adjustment, shape (n, J); see `Clusters`."""
+        """Return A Wᵀ S_g of some clusters, (n, Q): influences without an adjustment, in the coordinates of `times`."""
         rows, starts = self._of(np.arange(block.start, block.stop))
-        influences: Floats = sums_of(rows.score, starts) @ self._across
-        return influences
+        return sums_of(rows.score, starts) @ self._across
 
     @property
     def editions(self) -> int:
@@ -143,7 +106,8 @@ class RowClusters:
         return self._basis is None and len(self.numbers) == self._rows.shape[0] >= MANY_ROWS
 
     @property
-    def tolerance(self) -> float:  # noqa: D102 - see `Clusters`
+    def tolerance(self) -> float:
+        """Part of an influence at which the sum of its adjustment ends."""
         return ROUGH if self.many else SERIES_TOLERANCE
 
     @property
@@ -203,12 +167,11 @@ class RowClusters:
         self._starts = np.searchsorted(code, np.arange(len(self.numbers) + 1))
 
     def across(self, vectors: Floats) -> Floats:
-        """Return vectors times the pseudo-inverse of the information; see `Clusters`."""
-        product: Floats = vectors @ self._across
-        return product
+        """Return vectors times A Aᵀ, here the pseudo-inverse of the information, (n, Q) → (n, Q)."""
+        return vectors @ self._across
 
     def blocks(self) -> list[slice]:
-        """Return slices of clusters that are computed together; see `Clusters`."""
+        """Return slices of clusters that are computed together."""
         most = max(1, self.cells_at_a_time // self._rows.shape[1])
         first, blocks = 0, []
         while first < len(self.numbers):
@@ -219,7 +182,7 @@ class RowClusters:
 
     @property
     def axes(self) -> Floats:
-        """The root: K_g is the information of cluster g; see `Clusters`."""
+        """A, shape (Q, r), with C_g = Aᵀ K_g A for the K_g by which `times` multiplies: the root, as K_g = B_g."""
         return self.root
 
     def _of(self, which: Integers) -> tuple[Rows, Integers]:
@@ -234,7 +197,7 @@ class RowClusters:
         return self._rows.of(rows), starts
 
     def shares(self, which: Integers) -> Floats:
-        """Return the share C_g of the information of some clusters; see `Clusters`."""
+        """Return the share C_g of the information of some clusters, shape (n, r, r)."""
         half = len(which) // 2
         if half and (self._starts[which + 1] - self._starts[which]).sum() * self.editions > CELLS_OF_WINDOWS:
             return np.concatenate([self.shares(which[:half]), self.shares(which[half:])])
@@ -246,15 +209,14 @@ class RowClusters:
         for place in np.flatnonzero(~single):
             part = across[starts[place] : starts[place + 1]]
             shares[place] -= part.T @ part
-        result: Floats = shares
-        return result
+        return shares
 
     def eigen(self, which: Integers) -> tuple[Floats, Floats]:
-        """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
+        """Return the eigenvalues (n, r) and eigenvectors (n, r, r) of the share C_g of some clusters."""
         return np.linalg.eigh(self.shares(which))
 
     def times(self, which: Integers, vectors: Floats) -> Floats:
-        """Return the product of B_g and a vector of each of some clusters; see `Clusters`."""
+        """Return the product of K_g and a vector of each of some clusters, (n, Q) → (n, Q)."""
         (_, weight, mixed), starts = self._of(which)
         of_rows = vectors if len(weight) == len(vectors) else np.repeat(vectors, np.diff(starts), axis=0)
         products = weight * of_rows
@@ -262,11 +224,11 @@ class RowClusters:
         return sums_of(products, starts)
 
     def of_parameters(self, influences: Floats) -> Floats:
-        """Return the influences themselves; see `Clusters`."""
+        """Return W v from A v, (n, Q) → (n, P): here the same."""
         return influences
 
     def shares_along(self, directions: Floats) -> Floats:
-        """Return xᵀ C_g x for each direction x; see `Clusters`."""
+        """Return xᵀ C_g x for each direction x, (n, r) → (G, n)."""
         along = directions @ self.root.T
         shares = np.empty((len(self.numbers), len(along)))
         for block in self.blocks():
@@ -287,6 +249,7 @@ class SummedClusters:
     """
 
     tolerance = SERIES_TOLERANCE
+    many, freedom = False, None
 
     def __init__(self, scores: Floats, information: Floats) -> None:
         self.numbers, self.scores = np.arange(len(scores)), scores
@@ -297,21 +260,19 @@ class SummedClusters:
         self._eigen: list[Floats] = []  # of all shares, which copies with another root have, too
 
     def influences(self, block: slice) -> Floats:
-        """Return the influences of some clusters without an adjustment; see `Clusters`."""
-        influences: Floats = self._influences[block]
-        return influences
+        """Return the influences of some clusters without an adjustment; see `RowClusters`."""
+        return self._influences[block]
 
     def blocks(self) -> list[slice]:
-        """Return one slice with all clusters; see `Clusters`."""
+        """Return one slice with all clusters; see `RowClusters`."""
         return [slice(0, len(self.numbers))]
 
     def shares(self, which: Integers) -> Floats:
-        """Return the share C_g of the information of some clusters; see `Clusters`."""
-        shares: Floats = self._shares[which]
-        return shares
+        """Return the share C_g of the information of some clusters; see `RowClusters`."""
+        return self._shares[which]
 
     def eigen(self, which: Integers) -> tuple[Floats, Floats]:
-        """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
+        """Return eigenvalues and eigenvectors of some shares; see `RowClusters`."""
         if not self._eigen:
             self._eigen += np.linalg.eigh(self._shares)
         part = slice(None) if len(which) == len(self.numbers) else which  # no copy of all
@@ -319,27 +280,29 @@ class SummedClusters:
 
     @property
     def axes(self) -> Floats:
-        """The identity: K_g is C_g itself; see `Clusters`."""
+        """The identity: K_g is C_g itself; see `RowClusters`."""
         return np.eye(self.root.shape[1])
 
     def times(self, which: Integers, vectors: Floats) -> Floats:
-        """Return the product of C_g and a vector of each of some clusters; see `Clusters`."""
+        """Return the product of C_g and a vector of each of some clusters; see `RowClusters`."""
         result: Floats = np.einsum("gpq,gq->gp", self._shares[which], vectors)
         return result
 
     def across(self, vectors: Floats) -> Floats:
-        """Return the vectors; see `Clusters`."""
+        """Return the vectors; see `RowClusters`."""
         return vectors
 
     def of_parameters(self, influences: Floats) -> Floats:
-        """Return influences on the parameters; see `Clusters`."""
-        result: Floats = influences @ self.root.T
-        return result
+        """Return influences on the parameters; see `RowClusters`."""
+        return influences @ self.root.T
 
     def shares_along(self, directions: Floats) -> Floats:
-        """Return xᵀ C_g x for each direction x; see `Clusters`."""
+        """Return xᵀ C_g x for each direction x; see `RowClusters`."""
         along: Floats = np.einsum("np,gpq,nq->gn", directions, self._shares, directions, optimize=True)
         return along
+
+
+Clusters = RowClusters | SummedClusters
 
 
 def sums_by_cluster(rows: Floats, cluster: Integers) -> Floats:
@@ -353,8 +316,7 @@ def sums_of(rows: Floats, starts: Integers) -> Floats:
     """Sum the rows of each cluster, (I, …) → (G, …)."""
     if len(starts) - 1 == len(rows):
         return rows
-    sums: Floats = np.add.reduceat(rows, starts[:-1], axis=0)
-    return sums
+    return np.add.reduceat(rows, starts[:-1], axis=0)
 
 
 def _check_number(numbers: Integers) -> None:
@@ -388,14 +350,13 @@ def covariance_of_clusters(clusters: Clusters, kind: Kind = "CR2") -> Floats:
     """Estimate the covariance of the parameters from clusters, shape (P, P); only contrasts of c have a meaning.
 
     With one row per cluster this is the plain sandwich. A cluster without which editions could not be compared has no
-    error of its own to show: let `langdiff.regression.kernel.connected.check_clusters` look for such clusters first.
+    error of its own to show: let `langdiff.regression.kernel.two_way.check_clusters` look for such clusters first.
     """
     factor = len(clusters.numbers) / (len(clusters.numbers) - 1) if kind == "CR1" else 1.0
     if isinstance(clusters, RowClusters):
         return factor * clusters.products(kind)
     influences = adjusted_influences(clusters, kind)
-    covariance: Floats = factor * (influences.T @ influences)
-    return covariance
+    return factor * (influences.T @ influences)
 
 
 def adjusted_influences(clusters: Clusters, kind: Kind) -> Floats:
@@ -409,7 +370,7 @@ def adjusted_influences(clusters: Clusters, kind: Kind) -> Floats:
 
 
 def adjusted(clusters: Clusters, block: slice, vectors: Floats, kind: Kind) -> Floats:
-    """Return A f(C_g) v for a vector A v of each cluster of a block, (n, Q) → (n, Q); see `Clusters.axes`."""
+    """Return A f(C_g) v for a vector A v of each cluster of a block, (n, Q) → (n, Q); see `RowClusters.axes`."""
     if kind not in POWER:
         return vectors
     power, width, slow = POWER[kind], vectors.shape[1], np.ones(len(vectors), dtype=bool)
@@ -524,8 +485,7 @@ def nested_covariance(clusters: Clusters, group: Integers, kind: Kind = "CR2") -
     mean[size == 1] = 0.0
     factor = size / np.maximum(size - 1, 1)
     within = (influences - mean[code]) * np.sqrt(factor[code])[:, None]
-    covariance: Floats = within.T @ within
-    return covariance
+    return within.T @ within
 
 
 def nested_freedom(freedom: Floats, group: Integers) -> Floats:
@@ -543,8 +503,7 @@ def nested_freedom(freedom: Floats, group: Integers) -> Floats:
     """
     _, size = np.unique(group, return_counts=True)
     means = max(1, int((size > 1).sum()))
-    left: Floats = freedom * (len(group) - means) / (len(group) - 1)
-    return left
+    return freedom * (len(group) - means) / (len(group) - 1)
 
 
 def design_effect(clustered: Floats, plain: Floats) -> float:
@@ -567,3 +526,196 @@ def design_effect(clustered: Floats, plain: Floats) -> float:
 def _of_all_pairs(covariance: Floats) -> float:
     """Return the mean variance of differences over all pairs, up to a constant factor."""
     return float(np.trace(covariance) - covariance.sum() / len(covariance))
+
+
+class Freedom(NamedTuple):
+    """Degrees of freedom of difficulties and of their differences.
+
+    Attributes
+    ----------
+    values : ndarray, shape (J, J)
+        Of the difference between j and k; on the diagonal of j against the mean. NaN for editions that share
+        one difficulty.
+    source : {"exact", "shares", "shares of editions"}
+        How they were computed: "shares" is the formula for complete tables with each contrast's own
+        shares; "shares of editions" has that for each edition against the mean only, and for a pair the
+        smaller of the two.
+    """
+
+    values: Floats
+    source: Source
+
+
+def freedom_of_pairs(clusters: Clusters, mean: Floats) -> Freedom:
+    r"""Return the degrees of freedom of all differences, and of each edition against the mean.
+
+    The variance of a contrast l is a quadratic form of the cells, with matrix P for independent and alike errors: with
+    :math:`\lambda = W^\top l`, :math:`u_g = f(C_g)\lambda` and :math:`y_g = C_g u_g`,
+
+    .. math:: P_{gk} = \delta_{gk}\, u_g^\top y_g - y_g^\top y_k, \quad
+              \nu = (\mathrm{tr}\,P)^2 / \textstyle\sum_{gk} P_{gk}^2
+
+    (Bell and McCaffrey 2002; Satterthwaite 1946). If all editions have all intents, :math:`C_g` is a number, the share
+    :math:`\pi_g`, and
+
+    .. math:: 1/\nu = \sum_g \pi_g^2 + \sum_{g \ne k} \frac{\pi_g^2 \pi_k^2}{(1 - \pi_g)(1 - \pi_k)}
+
+    which with :math:`\pi_g = \lambda^\top C_g \lambda / \lambda^\top\lambda` comes close in other tables.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        Clusters of the fit; c are the first J parameters.
+    mean : ndarray, shape (J,)
+        Weights of the editions in the mean, with sum 1.
+    """
+    own = clusters.freedom
+    if own is not None and len(clusters.numbers) * len(own) ** 3 > SHARES_COST:
+        return Freedom(np.minimum(own[:, None], own), "shares of editions")
+    root = clusters.root[: len(mean)]
+    directions = root - mean @ root  # differences of these rows are those of editions, whatever the mean
+    n_clusters, size = len(clusters.numbers), len(clusters.root)
+    with np.errstate(invalid="ignore", divide="ignore"):  # editions that share one difficulty: 0/0
+        if n_clusters**2 * (size**3 + 100 * size**2) <= EXACT_COST:
+            return Freedom(_exact(clusters, directions), "exact")
+        if n_clusters * size**3 <= SHARES_COST:
+            return Freedom(_of_shares(clusters, directions), "shares")
+        shares = clusters.shares_along(directions) / np.einsum("jr,jr->j", directions, directions)
+        own = 1 / _inverse_freedom(shares)
+        values = np.minimum(own[:, None], own)
+    values[_equal(directions)] = np.nan
+    np.fill_diagonal(values, own)
+    return Freedom(values, "shares of editions")
+
+
+def _exact(clusters: Clusters, directions: Floats) -> Floats:
+    n_clusters, editions = len(clusters.numbers), len(directions)
+    values, axes = shares_by_axis(clusters, np.arange(n_clusters))
+    along = directions @ axes  # (G, J, r)
+    own = _of_pairs((along * (values / (1 - values))[:, None, :]) @ along.transpose(0, 2, 1))
+    y = (along * (values / np.sqrt(1 - values))[:, None, :]) @ axes.transpose(0, 2, 1)
+    trace, sum_of_squares = np.zeros((editions, editions)), np.zeros((editions, editions))
+    for g in range(n_clusters):
+        p = _of_pairs(y[g] @ y[: g + 1].transpose(0, 2, 1))
+        p[g] -= own[g]
+        trace -= p[g]
+        sum_of_squares += 2 * np.einsum("gjk,gjk->jk", p[:g], p[:g]) + p[g] ** 2
+    freedom: Floats = trace**2 / sum_of_squares
+    freedom[_equal(directions)] = np.nan
+    return freedom
+
+
+def _of_shares(clusters: Clusters, directions: Floats) -> Floats:
+    n_clusters, editions = len(clusters.numbers), len(directions)
+    shares = np.empty((n_clusters, editions, editions))
+    for g in np.array_split(np.arange(n_clusters), 1 + n_clusters * editions**2 // NUMBERS_AT_A_TIME):
+        shares[g] = directions @ clusters.shares(g) @ directions.T
+    shares = _of_pairs(shares) / _of_pairs((directions @ directions.T)[None])
+    freedom: Floats = 1 / _inverse_freedom(shares)
+    freedom[_equal(directions)] = np.nan
+    return freedom
+
+
+def _of_pairs(forms: Floats) -> Floats:
+    """Return the quadratic forms M of all differences of pairs, with single editions on the diagonal, (n, J, J)."""
+    own = np.diagonal(forms, axis1=1, axis2=2)
+    of_pairs: Floats = own[:, :, None] + own[:, None, :] - forms - forms.transpose(0, 2, 1)
+    j = np.arange(forms.shape[1])
+    of_pairs[:, j, j] = own
+    return of_pairs
+
+
+def _inverse_freedom(shares: Floats) -> Floats:
+    """Return 1/ν by the formula for complete tables from the shares of clusters, (G, …) → (…)."""
+    squares = shares**2
+    inverse: Floats = squares.sum(axis=0)
+    ratio = np.divide(squares, 1 - shares, out=squares)
+    inverse += ratio.sum(axis=0) ** 2
+    inverse -= np.square(ratio, out=ratio).sum(axis=0)
+    return inverse
+
+
+def _equal(directions: Floats) -> np.ndarray:
+    """Return an indicator of pairs of editions that share one difficulty, shape (J, J)."""
+    square = np.einsum("jr,jr->j", directions, directions)
+    distance = square[:, None] + square - 2 * directions @ directions.T
+    equal: np.ndarray = distance <= 1e-12 * (square[:, None] + square)
+    np.fill_diagonal(equal, False)
+    return equal
+
+
+class ColumnClusters(RowClusters):
+    """Clusters of rows with one fixed intent size each, for many editions; see `RowClusters`.
+
+    Parameters
+    ----------
+    rows : RowInformation
+        Scores and information of the rows.
+    cluster : ndarray of int, shape (I,)
+        The cluster of each row.
+    information : EliminatedInformation, optional
+        Information of all rows, where it is known.
+    """
+
+    def __init__(
+        self, rows: RowInformation, cluster: Integers, information: EliminatedInformation | None = None
+    ) -> None:
+        self._sort(rows, cluster)
+        if information is None:
+            _, weight, mixed = rows.of(slice(None))
+            information = EliminatedInformation(weight.sum(axis=0), mixed)
+        self._information = information
+        if self._information.by_intents:
+            self.cells_at_a_time = ROWS * rows.shape[1]
+
+    @property
+    def many(self) -> bool:
+        """Whether no J × J matrix is wanted: here there is none."""
+        return False
+
+    @property
+    def tolerance(self) -> float:
+        """Part of an influence at which the sum of its adjustment ends."""
+        return ROUGH if self._information.by_intents else SERIES_TOLERANCE
+
+    @cached_property
+    def root(self) -> Floats:
+        """The root of the inverse, which few and large clusters need."""
+        return inverse_root(self._rows.total)
+
+    def influences(self, block: slice) -> Floats:
+        """Return the influences of some clusters without an adjustment; see `RowClusters`."""
+        rows, starts = self._of(np.arange(block.start, block.stop))
+        return self._information.solve(sums_of(rows.score, starts))
+
+    def across(self, vectors: Floats) -> Floats:
+        """Return vectors times the inverse information; see `RowClusters`."""
+        return self._information.solve(vectors)
+
+
+def equal_influences(residual: Floats, cluster: Integers, kind: Kind) -> Floats:
+    """Return adjusted influences in model 1 without missing cells, where a cluster has one share of all information.
+
+    Parameters
+    ----------
+    residual : ndarray, shape (I, J)
+        Residuals of model 1, whose rows and columns sum to 0.
+    cluster : ndarray of int, shape (I,)
+        The cluster of each row.
+    kind : {"CR0", "CR1", "CR2", "CR3"}
+        Adjustment; CR1 is CR0 here.
+
+    Returns
+    -------
+    ndarray, shape (G, J)
+
+    Examples
+    --------
+    >>> residual = np.array([[0.1, -0.1], [0.1, -0.1], [-0.2, 0.2]])
+    >>> equal_influences(residual, np.arange(3), "CR2").round(4).tolist()
+    [[0.0408, -0.0408], [0.0408, -0.0408], [-0.0816, 0.0816]]
+    """
+    number = np.unique(cluster, return_inverse=True)[1]
+    share = np.bincount(number) / len(residual)
+    scale = (1 - share) ** -POWER.get(kind, 0.0) / len(residual)
+    return sums_by_cluster(residual, number) * scale[:, None]

@@ -28,7 +28,7 @@ from scipy.special import expit
 from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, scale_of_cells
 from langdiff.regression.kernel.likelihood import mu_at_mean
-from langdiff.regression.kernel.optimizers import Optimum
+from langdiff.regression.kernel.optimizers import Estimate
 from langdiff.regression.kernel.two_way import TwoWay, add_products, whole
 
 WIDTHS = (0.5, 0.1, 0.02, 5e-3, 1e-3, 2e-4, 4e-5, 1e-5, 2e-6, 4e-7)
@@ -51,7 +51,7 @@ GAIN = 1e-3  # of log-likelihood, for other modes of intents
 class Kinked(NamedTuple):
     """An optimum, how many cells are at their kinks, and the largest element of the best subgradient."""
 
-    optimum: Optimum
+    optimum: Estimate
     kinks: int
     rest: float
 
@@ -203,8 +203,8 @@ class Kinks:
         for point in points:
             found = self._from(point)
             for _ in range(2):  # intents may have a likelier size far from where the search is
-                moved = self.likelihood(0.0, second_modes=True).best_intents(found.optimum.mu, found.optimum.c)
-                if (moved == found.optimum.mu).all():
+                moved = self.likelihood(0.0, second_modes=True).best_intents(found.optimum.sizes, found.optimum.c)
+                if (moved == found.optimum.sizes).all():
                     break
                 other = self._from((moved, found.optimum.c), WIDTHS[2:])
                 if not other.optimum.log_likelihood > found.optimum.log_likelihood + GAIN:
@@ -245,8 +245,8 @@ class Kinks:
                 message = f"no certificate (rest {rest:.1e}); the last two widths differ by {apart:.2g} nats"
         enough = self.iterations < self.most
         value = -float(self.values(*best).sum())
-        optimum = Optimum(
-            mu=best[0],
+        optimum = Estimate(
+            sizes=best[0],
             c=best[1],
             log_likelihood=value,
             converged=certified or (enough and self.table.cells > MANY_CELLS),
@@ -271,14 +271,14 @@ class Kinks:
         k = float(np.median(m)) + np.log(np.expm1(variance))
         return mu_at_mean(m - k), c + k
 
-    def near(self, mu: Floats, c: Floats) -> Optimum:
+    def near(self, mu: Floats, c: Floats) -> Estimate:
         """Return an optimum near a point, for samples of intents: with a rounded kink of little width."""
         for width in WIDTHS_OF_SAMPLES:
             mu, c = self.smooth(mu, c, width)
         value, finite = -float(self.values(mu, c).sum()), bool(np.isfinite(c).all())
-        return Optimum(mu, c, value, finite, self.iterations, self.evaluations, float("nan"), "rounded off")
+        return Estimate(mu, c, value, finite, self.iterations, self.evaluations, float("nan"), "rounded off")
 
-    def published(self, best: Optimum, max_iterations: int) -> Optimum:
+    def published(self, best: Estimate, max_iterations: int) -> Estimate:
         """Return where L-BFGS stops on the kinks themselves, from the means of rows, in m, d and ln κ."""
         table, exact = self.table, self.likelihood(0.0)
         intents, free = len(self.weight), self.basis.shape[1]
@@ -303,8 +303,8 @@ class Kinks:
         found = minimize(cost, start, jac=True, method="L-BFGS-B", options={"maxiter": max_iterations})
         mu, c = at(found.x)
         value = -float(found.fun)
-        return Optimum(
-            mu=mu,
+        return Estimate(
+            sizes=mu,
             c=c,
             log_likelihood=value,
             converged=False,
@@ -409,8 +409,7 @@ class Kinks:
     def _z(self, rows: Integers, columns: Integers) -> Floats:
         """Return single log surprisals."""
         table = self.table
-        z: Floats = table.residual[rows, columns] + table.intent_effect[rows] + table.edition_effect[columns]
-        return z
+        return table.residual[rows, columns] + table.intent_effect[rows] + table.edition_effect[columns]
 
     def _constraints(self, c: Floats, distance: Floats, pivot: Integers) -> tuple[Floats, Floats]:
         """Return a basis of the directions of c that further cells at kinks leave, (J, r), and c moved to meet them."""

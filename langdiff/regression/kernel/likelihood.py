@@ -98,8 +98,7 @@ class RowInformation:
             _, weight, mixed = self.of(rows)
             own += weight.sum(axis=0)
             gram = add_products(gram, mixed)
-        total: Floats = np.diag(own) - whole(gram)
-        return total
+        return np.diag(own) - whole(gram)
 
 
 class _Row(NamedTuple):
@@ -159,8 +158,7 @@ class ScaleFreeLikelihood:
     def intent_values(self, mu: Floats, c: Floats) -> Floats:
         """Return minus the log-likelihood of each row of z, shape (I,)."""
         row, _, _ = self._rows(mu, c)
-        values: Floats = 0.5 * (self.log_weight * np.log(2 * np.pi * row.v) + row.sum_of_squares / row.v)
-        return values
+        return 0.5 * (self.log_weight * np.log(2 * np.pi * row.v) + row.sum_of_squares / row.v)
 
     def value_and_gradient(self, mu: Floats, c: Floats, baseline: Floats) -> Gradient:
         """Return minus the log-likelihood of z, less a baseline, and its gradient.
@@ -188,29 +186,24 @@ class ScaleFreeLikelihood:
     def _slope(self, row: _Row) -> Floats:
         """Return minus the derivative of the log-likelihood in each μ, shape (I,)."""
         w, p = 1 / row.v, row.p
-        slope: Floats = -(1 + 0.5 * p) * row.sum * w - 0.5 * p * w * (self.log_weight - row.sum_of_squares * w)
-        return slope
+        return -(1 + 0.5 * p) * row.sum * w - 0.5 * p * w * (self.log_weight - row.sum_of_squares * w)
 
     def _expected_curvature(self, row: _Row) -> Floats:
         """Return the expectation of `_curvature`, which is positive."""
         w, p = 1 / row.v, row.p
-        curvature: Floats = (
-            self.two_way.cells_per_intent * (1 + 0.5 * p) ** 2 * w + 0.5 * self.log_weight * (p * w) ** 2
-        )
-        return curvature
+        return self.two_way.cells_per_intent * (1 + 0.5 * p) ** 2 * w + 0.5 * self.log_weight * (p * w) ** 2
 
     def _curvature(self, row: _Row) -> Floats:
         """Return minus the second derivative of the log-likelihood in each μ, shape (I,)."""
         n, w, p = self.two_way.cells_per_intent, 1 / row.v, row.p
         slope, bend = 1 + 0.5 * p, p * (1 - p)  # h' and v''
-        curvature: Floats = (
+        return (
             n * slope**2 * w
             + 0.5 * bend * w * row.sum
             - 2 * slope * p * w**2 * row.sum
             + 0.5 * self.log_weight * (bend * w - (p * w) ** 2)
             - 0.5 * row.sum_of_squares * (bend * w**2 - 2 * p**2 * w**3)
         )
-        return curvature
 
     def information(self, mu: Floats, c: Floats) -> Floats:
         """Return the observed information on c with μ eliminated: the Schur complement of the Hessian.

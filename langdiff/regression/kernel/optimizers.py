@@ -1,15 +1,18 @@
-"""Maximization of likelihoods: by L-BFGS in scaled variables, and by Newton's method near the optimum."""
+"""Maximization of likelihoods, by L-BFGS in scaled variables and Newton's method near the optimum, and estimates."""
 
 import contextlib
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from langdiff.base.types import ROUNDING_OF_SUMS, Floats
+from langdiff.base.types import ROUNDING_OF_SUMS, Floats, Integers, check_choice
+from langdiff.errors import ConfigError, option
 from langdiff.regression.kernel.cells import CellLikelihood, second_order
-from langdiff.regression.kernel.likelihood import Gradient, Profile, ScaleFreeLikelihood, Scales
+from langdiff.regression.kernel.likelihood import Gradient, Profile, ScaleFreeLikelihood, Scales, mu_at_mean, normalize
 from langdiff.regression.kernel.two_way import TwoWay
 
 GRADIENT_TOLERANCE = 1e-5  # in scaled variables: every parameter within about 1e-5 of its standard error
@@ -26,6 +29,8 @@ MANY_TIMES = 20.0  # as much as a quadratic gain may be exceeded; see `_may_gain
 NEWTON_STEPS = 100  # more than it ever needs; then L-BFGS takes over
 MOST_POLISHING_STEPS = 12  # from where L-BFGS stops, three or four do; kinks of derivatives may ask for more
 POLISHED = 1e-11  # length of a step in standard errors
+Method = Literal["auto", "newton", "lbfgs"]
+USUAL_ITERATIONS = 1000
 
 
 class Likelihood(Protocol):
@@ -51,10 +56,15 @@ class Likelihood(Protocol):
         """Return the mode of each μ for a given c, shape (I,)."""
 
 
-class Optimum(NamedTuple):
-    """Final point of an optimizer, with its log-likelihood and convergence."""
+class Estimate(NamedTuple):
+    """Estimate of a model from a table, before difficulties are normalized: the final point of an optimizer.
 
-    mu: Floats
+    `c` are the difficulties up to a constant, shape (J,), and `covariance` theirs, shape (J, J), of
+    which only differences have a meaning. `sizes` are μ for models of the family of 2 and ln n + a
+    constant for model 1, shape (I,).
+    """
+
+    sizes: Floats
     c: Floats
     log_likelihood: float
     converged: bool
@@ -62,6 +72,10 @@ class Optimum(NamedTuple):
     n_evaluations: int
     grad_norm: float
     message: str
+    method: str = ""
+    covariance: Floats | None = None
+    dispersion: float | None = None  # of model 1; in the others it follows from c
+    kinks: int | None = None  # cells at their kinks
 
 
 def maximize_lbfgs(
@@ -70,7 +84,7 @@ def maximize_lbfgs(
     *,
     max_iterations: int,
     tolerance: float = GRADIENT_TOLERANCE,
-) -> Optimum:
+) -> Estimate:
     """Maximize the likelihood with SciPy's L-BFGS and the analytic gradient.
 
     Where an intent has a second, likelier mode (`ScaleFreeLikelihood.best_intents`), it is moved there
@@ -89,7 +103,7 @@ def maximize_lbfgs(
 
     Returns
     -------
-    Optimum
+    Estimate
         `grad_norm` is the largest component of the gradient in the scaled variables.
     """
     mu, c = likelihood.start() if start is None else start
@@ -99,10 +113,10 @@ def maximize_lbfgs(
         optimum = _climb(likelihood, mu, c, scale, min(ROUND, max_iterations - iterations), tolerance)
         iterations += optimum.n_iterations
         evaluations += optimum.n_evaluations
-        mu, c = optimum.mu, optimum.c
+        mu, c = optimum.sizes, optimum.c
         if optimum.converged:
             mu = likelihood.best_intents(mu, c)
-        done = optimum.converged and (mu == optimum.mu).all()
+        done = optimum.converged and (mu == optimum.sizes).all()
         if done or iterations >= max_iterations or optimum.n_iterations == 0:
             return optimum._replace(n_iterations=iterations, n_evaluations=evaluations)
         scale = likelihood.scales(mu, c)
@@ -110,7 +124,7 @@ def maximize_lbfgs(
 
 def _climb(
     likelihood: Likelihood, mu_0: Floats, c_0: Floats, scale: Scales, max_iterations: int, tolerance: float
-) -> Optimum:
+) -> Estimate:
     r"""Return the mode that L-BFGS reaches from a starting point.
 
     The variables are x, y, k in :math:`\mu = \mu_0 + s_x x - s_k k` and :math:`c = c_0 + s_y y + s_k k`, the s
@@ -147,8 +161,8 @@ def _climb(
     if not (np.isfinite(mu).all() and np.isfinite(c).all()):  # a step left the range of numbers
         mu, c, found.fun = mu_0, c_0, np.nan
     grad_norm = float(np.abs(found.jac).max())
-    return Optimum(
-        mu=mu,
+    return Estimate(
+        sizes=mu,
         c=c,
         log_likelihood=-float(found.fun) - float(baseline.sum()),
         converged=bool(grad_norm <= tolerance),  # False for NaN too
@@ -170,7 +184,7 @@ def maximize_newton(
     *,
     max_iterations: int,
     information: Floats | None = None,
-) -> Optimum:
+) -> Estimate:
     r"""Maximize the likelihood of model 2 by Newton's method with an arrow-shaped Hessian.
 
     Given c the intents do not know of one another, so that each finds its mode on its own
@@ -191,7 +205,7 @@ def maximize_newton(
 
     Returns
     -------
-    Optimum
+    Estimate
         `grad_norm` is the larger of the gradient in c in the metric of the inverse Hessian (the length of
         the Newton step, in standard errors) and what is left of that in any μ. Not converged if the
         Hessian is not positive definite on the way, or no step improves.
@@ -276,10 +290,10 @@ class _Search:
         self.evaluations += 1
         self.factor, self.length, self.observed = None, np.inf, True
 
-    def optimum(self, message: str) -> Optimum:
+    def optimum(self, message: str) -> Estimate:
         mu, values, _, excess = self.point.profile
-        return Optimum(
-            mu=mu,
+        return Estimate(
+            sizes=mu,
             c=self.point.c,
             log_likelihood=-float(values.sum()),
             converged=self.length <= NEWTON_TOLERANCE and excess <= INTENT_TOLERANCE,
@@ -292,14 +306,14 @@ class _Search:
 
 def maximize_model_2(
     likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
-) -> tuple[Optimum, str]:
+) -> tuple[Estimate, str]:
     """Fit model 2 and return the best optimum with the name of the method that found it.
 
     If some intents vary far more than the model allows, the search starts a second time with these at their far modes.
     """
     found = _search(likelihood, method, max_iterations, start)
     optimum = found[0]
-    moved = likelihood.without_wild_intents(optimum.mu, optimum.c) if optimum.converged else None
+    moved = likelihood.without_wild_intents(optimum.sizes, optimum.c) if optimum.converged else None
     if moved is None or not _may_gain(likelihood, optimum, moved):
         return found
     other = _search(likelihood, method, max_iterations, (moved, optimum.c))
@@ -307,7 +321,7 @@ def maximize_model_2(
     return other if better else found
 
 
-def _may_gain(likelihood: ScaleFreeLikelihood, optimum: Optimum, moved: Floats) -> bool:
+def _may_gain(likelihood: ScaleFreeLikelihood, optimum: Estimate, moved: Floats) -> bool:
     """Return whether the likelihood may have a higher maximum with some intents at another mode.
 
     At the c of the optimum each intent i costs Δ_i more there, and changes the gradient in c by g_i, of length
@@ -316,14 +330,14 @@ def _may_gain(likelihood: ScaleFreeLikelihood, optimum: Optimum, moved: Floats) 
     asked for.
     """
     table = likelihood.two_way
-    rows = np.flatnonzero(moved != optimum.mu)
-    part, near = likelihood.of_rows(rows), optimum.mu[rows]
+    rows = np.flatnonzero(moved != optimum.sizes)
+    part, near = likelihood.of_rows(rows), optimum.sizes[rows]
     profile = part.profile(moved[rows], optimum.c)
     other = np.abs(profile.mu - near) > SAME_MODE  # the others have one mode
     loss = (profile.values - part.intent_values(near, optimum.c))[other]
     change = table.gather((part.scores(profile.mu, optimum.c) - part.scores(near, optimum.c))[other].T)
     try:
-        information = likelihood.expected_information(optimum.mu, optimum.c)
+        information = likelihood.expected_information(optimum.sizes, optimum.c)
         factor = cho_factor(table.gather(table.gather(information).T))
     except (LinAlgError, ValueError):  # not positive definite; not finite
         return True
@@ -333,7 +347,7 @@ def _may_gain(likelihood: ScaleFreeLikelihood, optimum: Optimum, moved: Floats) 
 
 def _search(
     likelihood: ScaleFreeLikelihood, method: str, max_iterations: int, start: tuple[Floats, Floats] | None
-) -> tuple[Optimum, str]:
+) -> tuple[Estimate, str]:
     """Return an optimum and the name of its method: L-BFGS is used if Newton's method fails."""
     if method != "lbfgs":
         optimum = maximize_newton(likelihood, start, max_iterations=min(NEWTON_STEPS, max_iterations))
@@ -380,3 +394,91 @@ def polish(likelihood: CellLikelihood, mu: Floats, c: Floats) -> tuple[Floats, F
         step = table.spread(step)
         mu, c = mu - (slope / root + rows.mixed @ step) / root, c - step
     return best
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """Options of the numerical search for the estimates of `langdiff.fit`.
+
+    Parameters
+    ----------
+    method : {"auto", "newton", "lbfgs"}
+        Optimizer of models 1 and 2: ``"auto"`` solves model 1 exactly and model 2 by Newton's method, with L-BFGS
+        if that fails. Model 2L is fitted at its kinks; ``"lbfgs"`` is the published route there, which stops short.
+        The other models are fitted by L-BFGS.
+    max_iterations : int
+        Number of iterations after which the optimizer stops, with a warning.
+
+    Raises
+    ------
+    ConfigError
+        If the method is unknown or the number is less than 1.
+
+    Examples
+    --------
+    >>> import langdiff as ld
+    >>> surprisals = ld.simulate(100, 3, seed=1).surprisals
+    >>> ld.fit(surprisals, optimizer=Optimizer("lbfgs")).method
+    'lbfgs'
+    """
+
+    method: Method = "auto"
+    max_iterations: int = USUAL_ITERATIONS
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, get_args(Method))
+        most: object = self.max_iterations
+        if not isinstance(most, Integral) or most < 1:
+            raise ConfigError(f"{option('max_iterations')} must be at least 1, got {most!r}.")
+        object.__setattr__(self, "max_iterations", int(most))
+
+
+USUAL_OPTIMIZER = Optimizer()
+
+
+class Parameters(NamedTuple):
+    """An estimate in the parameters of the published models, whose factors average 1 over the units."""
+
+    difficulty: Floats  # of the units
+    log_intent_size: Floats
+    dispersion: float
+
+
+def published_parameters(estimate: Estimate, first: Integers) -> Parameters:
+    """Return normalized difficulties, intent sizes and dispersion.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        An estimate under any of the models.
+    first : ndarray of int, shape (U,)
+        An edition of each unit; the factors of the units average 1.
+    """
+    c = estimate.c[first]
+    if estimate.dispersion is not None:
+        level = float(np.log(np.mean(np.exp(c - c.max())))) + c.max()
+        return Parameters(c - level, estimate.sizes + level, estimate.dispersion)
+    normalized = normalize(estimate.sizes, c)
+    log_kappa = normalized.log_kappa
+    dispersion = float(np.exp(log_kappa)) if log_kappa < np.log(np.finfo(float).max) else np.inf
+    return Parameters(normalized.difficulty, normalized.log_intent_size, dispersion)
+
+
+def size_of_single_cells(z: Floats, c: Floats, estimate: Estimate) -> Floats:
+    """Return the sizes of intents with one cell each that fit this cell exactly.
+
+    Such intents say nothing of difficulties, and are kept out of the likelihood. In model 2 they would
+    bias it: their size explains their cell exactly, so that only −½ ln v is left, which grows with the
+    intent and so pulls down the difficulty of their edition.
+
+    Parameters
+    ----------
+    z : ndarray, shape (I, J)
+        Log surprisals of such intents; NaN in all cells of a row but one.
+    c : ndarray, shape (J,)
+        Difficulties up to a constant.
+    estimate : Estimate
+        Estimate from the other intents.
+    """
+    mean: Floats = np.nanmax(z - c, axis=1)
+    return mean if estimate.dispersion is not None else mu_at_mean(mean)

@@ -210,8 +210,7 @@ def most_likely_sizes(
     sensible = np.where(mean > 0, np.log(np.where(mean > 0, mean, 1.0)) - growth, prior.mean)
     found = [climb(objective, start) for start in (sensible, rng.normal(prior.mean, prior.std, len(z)))]
     values = [objective(m) for m in found]
-    best: Floats = np.where(values[0] >= values[1], *found)
-    return best
+    return np.where(values[0] >= values[1], *found)
 
 
 def log_marginal(z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.random.Generator) -> Floats:
@@ -243,7 +242,4 @@ def log_marginal(z: Floats, editions: KnownEditions, prior: SizePrior, rng: np.r
     # as far as the prior reaches, and from a peak beyond it as far as the prior is wide
     right = np.maximum(prior.mean + FARTHEST * prior.std - peak, prior.std)
     left = np.maximum(peak - prior.mean + FARTHEST * prior.std, prior.std)
-    total: Floats = np.logaddexp(
-        log_integral(log_joint, peak, right, finest), log_integral(log_joint, peak, -left, finest)
-    )
-    return total
+    return np.logaddexp(log_integral(log_joint, peak, right, finest), log_integral(log_joint, peak, -left, finest))

@@ -15,10 +15,10 @@ from langdiff.regression.outcomes.design import check_estimates, design_items, r
 from langdiff.regression.outcomes.fitting import fit_outcomes
 from langdiff.regression.outcomes.likelihoods import MODELS, Structure
 from langdiff.regression.outcomes.prediction import held_out_log_likelihood
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import sums
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.rule import Scale
 
 Over = Literal["cells", "items", "clusters"]
 

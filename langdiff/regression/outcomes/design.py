@@ -14,7 +14,7 @@ from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 from langdiff.regression.clustering import independent_units
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import matrix_again, matrix_of
-from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.two_way import edition_components
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
 from langdiff.tables.influences import Units

@@ -45,12 +45,12 @@ from langdiff.regression.outcomes.likelihoods import ORDINAL, Likelihood, Struct
 from langdiff.regression.outcomes.prediction import item_difficulties
 from langdiff.regression.outcomes.result import OutcomeFit
 from langdiff.regression.outcomes.scores import ESTIMATORS
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS
 from langdiff.tables.doubtful_cells import warn_of_copies, warn_of_strangers
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
+from langdiff.tables.rule import Scale
 
 LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
 FEWEST_RATINGS, MOST_RATINGS = 3, 11  # whole values that may be ratings

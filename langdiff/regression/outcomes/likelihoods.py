@@ -19,8 +19,8 @@ from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.outcomes import OutcomeModel
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.doubtful_cells import doubt_scores
+from langdiff.tables.rule import Scale
 
 RASCH, BETA_BINOMIAL, SLOPES, CONDITIONAL, NORMAL, ORDINAL, POISSON = get_args(OutcomeModel)
 ABILITIES = Scale(quantity="ability", unit="log odds", first="ablest", centre="mean")

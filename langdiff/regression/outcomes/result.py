@@ -30,12 +30,11 @@ from langdiff.regression.outcomes.inference import (
     part_of,
 )
 from langdiff.regression.outcomes.likelihoods import DIFFICULTIES, Structure, saved_model
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import LEVELS, SIGN, grid_of_board, table_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
-from langdiff.tables.rule import JointTest, t_interval
+from langdiff.tables.rule import JointTest, Scale, t_interval
 from langdiff.tables.two_way import rank_best
 
 if TYPE_CHECKING:

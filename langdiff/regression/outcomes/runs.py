@@ -17,13 +17,12 @@ from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, LangdiffError, LangdiffWarning, listing, option, warn
 from langdiff.regression.outcomes.design import units_of
 from langdiff.regression.outcomes.fitting import fit_outcomes
-from langdiff.tables.contrasts import Scale
 from langdiff.tables.crossing import digits_of
 from langdiff.tables.effects import Effects
 from langdiff.tables.influences import Influence, sums
 from langdiff.tables.logs.result import Logs
 from langdiff.tables.outcomes import Outcomes
-from langdiff.tables.rule import LEVEL, t_interval, t_p
+from langdiff.tables.rule import LEVEL, Scale, t_interval, t_p
 from langdiff.tables.simultaneous import make_family
 
 Run = Outcomes | Logs | str | Path | Sequence[str | Path]

@@ -101,8 +101,7 @@ def import_cmdstanpy() -> ModuleType:
         import cmdstanpy
     if why := why_no_cmdstan():
         raise ConfigError(f"{why}, or use {option('engine', 'pystan')}.")
-    module: ModuleType = cmdstanpy
-    return module
+    return cmdstanpy
 
 
 def compiled(program: Path) -> Any:

@@ -92,8 +92,7 @@ def root_of_inverse(weight: Floats) -> Floats:
     """
     q = helmert(len(weight)).T  # (J, J − 1), orthonormal
     lower = cholesky(q.T @ weight @ q, lower=True)
-    root: Floats = solve_triangular(lower, q.T, lower=True).T
-    return root
+    return solve_triangular(lower, q.T, lower=True).T
 
 
 def whiten_model_1(z: Floats, difficulty: Floats, log_size: Floats) -> Data:

@@ -9,9 +9,16 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.signature import join_signature, name_of_number, name_of_seed
-from langdiff.base.types import check_resamples, generator
-from langdiff.errors import ConfigError, ConvergenceWarning, listing, option, warn
-from langdiff.regression.stan.draws import diagnose, label
+from langdiff.base.types import check_choice, check_resamples, check_share, generator
+from langdiff.errors import ConfigError, ConvergenceWarning, option, warn
+from langdiff.regression.stan.draws import (
+    MOST_CELLS,
+    diagnose,
+    label,
+    log_density_of_intents,
+    offers_log_density,
+    replicate_bits,
+)
 from langdiff.regression.stan.engines import (
     DIGITS,
     OF_DIFFICULTIES,
@@ -23,7 +30,6 @@ from langdiff.regression.stan.engines import (
     why_no_cmdstan,
 )
 from langdiff.regression.stan.posterior import Posterior, Priors, prepare
-from langdiff.regression.stan.predictive import MOST_CELLS, log_density_of_intents, offers_log_density, replicate_bits
 from langdiff.regression.variants import StanModel, find_variant
 from langdiff.regression.variants.variant import Variant
 from langdiff.tables.surprisals import Surprisals
@@ -45,12 +51,6 @@ LARGEST_SEED = 2**31 - 1
 Algorithm = Literal["pathfinder", "laplace", "optimize"]
 
 log = logging.getLogger(__name__)
-
-
-def check_choice(what: str, given: object, offered: tuple[Any, ...]) -> None:
-    """Check that a choice is one of those offered."""
-    if given not in offered:
-        raise ConfigError(f"unknown {what} {given!r}; use one of {listing(offered)}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,15 +99,13 @@ class Sampler:
     def __post_init__(self) -> None:
         """Check the numbers of chains and iterations and the other settings."""
         check_choice("engine", self.engine, get_args(Engine))
-        if self.inits is not None:
-            check_choice("inits", self.inits, get_args(Inits))
+        check_choice("inits", self.inits, (*get_args(Inits), None))
         least = {"chains": 1, "iter_warmup": LEAST_WARMUP, "iter_sampling": 4, "max_treedepth": 1}
         for name, at_least in least.items():
             given = getattr(self, name)
             if given is not None and given < at_least:
                 raise ConfigError(f"{name} must be at least {at_least}, got {given!r}.")
-        if not 0 < self.target_accept < 1:
-            raise ConfigError(f"{option('target_accept')} must be between 0 and 1, got {self.target_accept!r}.")
+        check_share("target_accept", self.target_accept)
 
 
 def sample(
@@ -356,8 +354,7 @@ def approximate(
     ['difficulty', 'dispersion', 'intent_size', 'sigma']
     """
     rng = generator(seed)
-    if algorithm not in get_args(Algorithm):
-        raise ConfigError(f"unknown algorithm {algorithm!r}; use one of {listing(get_args(Algorithm))}.")
+    check_choice("algorithm", algorithm, get_args(Algorithm))
     check_resamples("n_draws", n_draws)
     posterior = prepare(
         surprisals,

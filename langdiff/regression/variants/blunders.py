@@ -22,7 +22,7 @@ from langdiff.base.types import CELLS_WITH_DENSITIES, TOLERANCE, Booleans, Float
 from langdiff.errors import ConfigError, option, words
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, Cells, NormalCells, SecondDerivatives
 from langdiff.regression.kernel.likelihood import mu_at_mean
-from langdiff.regression.kernel.optimizers import Optimum
+from langdiff.regression.kernel.optimizers import Estimate
 from langdiff.regression.kernel.quadrature import log_integral, peak_between
 from langdiff.regression.kernel.two_way import TwoWay
 from langdiff.regression.variants.variant import (
@@ -204,7 +204,9 @@ class Blunders(Variant):
         """Return the scale of the noise; see `Variant.signature`."""
         return {"laplace_scale": name_of_number(self.scale)}
 
-    def maximize(self, two_way: TwoWay, restricted: bool, start: Start, *, rough: bool, max_iterations: int) -> Optimum:
+    def maximize(
+        self, two_way: TwoWay, restricted: bool, start: Start, *, rough: bool, max_iterations: int
+    ) -> Estimate:
         """Maximize the likelihood; mark the optimum as not converged if noise explains most cells."""
         optimum = super().maximize(two_way, restricted, start, rough=rough, max_iterations=max_iterations)
         if np.isfinite(optimum.log_likelihood):
@@ -217,25 +219,25 @@ class Blunders(Variant):
         )
         return optimum._replace(converged=False, message=message)
 
-    def covariance(self, two_way: TwoWay, optimum: Optimum, *, restricted: bool) -> Floats:
+    def covariance(self, two_way: TwoWay, optimum: Estimate, *, restricted: bool) -> Floats:
         """Return the covariance of c by Huber's sandwich estimator, shape (J, J).
 
         The information is that of the cells without noise, and the variance is scaled by the ratio of observed to
         normal-theory variance of their scores.
         """
-        v = np.logaddexp(0.0, -optimum.mu)
+        v = np.logaddexp(0.0, -optimum.sizes)
         kept, squares = self._kept(two_way, optimum)
         table = replace(two_way, mask=kept, cells_per_intent=kept.sum(axis=1, dtype=float))
         inflation = two_way.inflation(restricted) * float(squares @ v) / kept.sum()
         return covariance_of(table, optimum, *self.exact().information(), inflation)
 
-    def _kept(self, two_way: TwoWay, optimum: Optimum) -> tuple[Booleans, Floats]:
+    def _kept(self, two_way: TwoWay, optimum: Estimate) -> tuple[Booleans, Floats]:
         """Return an indicator of the cells without noise, (I, J), and the row sums of squared slopes in x, (I,)."""
         cells = SparseCells(self.scale)
         likelihood = CellLikelihood(two_way, cells)
-        kept, squares = np.empty(two_way.residual.shape, dtype=bool), np.empty_like(optimum.mu)
+        kept, squares = np.empty(two_way.residual.shape, dtype=bool), np.empty_like(optimum.sizes)
         for rows in likelihood.blocks(optimum.c):
-            x, mu = likelihood.two_way.less(rows, optimum.c), optimum.mu[rows, None]
+            x, mu = likelihood.two_way.less(rows, optimum.c), optimum.sizes[rows, None]
             observed = True if two_way.mask is None else two_way.mask[rows]
             kept[rows] = (cells.noise(x, mu) == 0) & observed
             squares[rows] = (cells.cells(x, mu).of_x ** 2 * observed).sum(axis=1)
@@ -293,18 +295,15 @@ class Blunders(Variant):
         """Draw Laplace noise of each cell plus a normal deviation at the changed size; see `Variant.noise`."""
         blunder = generator.laplace(0.0, self.scale, (len(log_sizes), n_editions))
         variance = np.logaddexp(0.0, log_dispersion(sigma) - log_sizes[:, None] - blunder)
-        noise: Floats = blunder + 0.5 * (sigma**2 - variance) + self.deviations(generator, variance)
-        return noise
+        return blunder + 0.5 * (sigma**2 - variance) + self.deviations(generator, variance)
 
     def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw normal deviations given the Laplace noise; see `Variant.deviations`."""
-        draw: Floats = np.sqrt(variance) * generator.standard_normal(variance.shape)
-        return draw
+        return np.sqrt(variance) * generator.standard_normal(variance.shape)
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of the standard normal distribution; see `Variant.quantiles`."""
-        quantiles: Floats = ndtri(shares)
-        return quantiles
+        return ndtri(shares)
 
 
 def _marginal_by_cell(z: Floats, m: Floats, d: Floats, kappa: float, b: float) -> Floats:
@@ -340,8 +339,7 @@ def _side(z: Floats, m: Floats, kappa: float, b: float, sign: int) -> _Side:
     def scale(s: Floats) -> Floats:
         v = variance_of(m + sign * s, kappa)
         steepness = 1 / b + np.abs(z - m - sign * s) / v
-        narrowest: Floats = 0.5 * np.minimum(np.sqrt(v), 1 / steepness)
-        return narrowest
+        return 0.5 * np.minimum(np.sqrt(v), 1 / steepness)
 
     exact = z - 0.5 * sigma2  # the m + ν whose mean is z less v/2
     v = variance_of(exact, kappa)

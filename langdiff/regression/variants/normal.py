@@ -10,9 +10,16 @@ from scipy.special import ndtri
 
 from langdiff.base.types import Floats, Integers
 from langdiff.regression.kernel.cells import CellModel, NormalCells
-from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
 from langdiff.regression.kernel.likelihood import Gradient, RowInformation, Rows, ScaleFreeLikelihood, Scales
-from langdiff.regression.kernel.optimizers import NEWTON_STEPS, maximize_lbfgs, maximize_model_2, maximize_newton
+from langdiff.regression.kernel.optimizers import (
+    NEWTON_STEPS,
+    USUAL_OPTIMIZER,
+    Estimate,
+    Optimizer,
+    maximize_lbfgs,
+    maximize_model_2,
+    maximize_newton,
+)
 from langdiff.regression.kernel.two_way import TwoWay, inverse_information
 from langdiff.regression.variants.variant import Start, Variant
 
@@ -55,7 +62,7 @@ class Normal(Variant):
             covariance = information = None
             if with_covariance and not two_way.wide:
                 try:
-                    information = likelihood.information(optimum.mu, optimum.c)
+                    information = likelihood.information(optimum.sizes, optimum.c)
                     covariance = two_way.inflation(restricted) * inverse_information(two_way, information)
                 except (LinAlgError, ValueError):  # not positive definite; not finite
                     covariance, information = np.full_like(two_way.laplacian, np.nan), None
@@ -63,11 +70,12 @@ class Normal(Variant):
                         converged, message = False, "a stationary point that is not a maximum"
             value = optimum.log_likelihood
             if restricted and with_covariance:  # of both kinds of fit the same likelihood is given, at its maximum
-                near, full = (optimum.mu, optimum.c), ScaleFreeLikelihood(two_way)
+                near, full = (optimum.sizes, optimum.c), ScaleFreeLikelihood(two_way)
                 found = maximize_newton(full, near, max_iterations=NEWTON_STEPS, information=information)
                 value = found.log_likelihood
-        found = optimum._replace(converged=converged, message=message, log_likelihood=value)
-        return estimate_of(found, method, covariance)
+        return optimum._replace(
+            converged=converged, message=message, log_likelihood=value, method=method, covariance=covariance
+        )
 
     def rows(self, two_way: TwoWay, found: Estimate, *, restricted: bool = False) -> RowInformation:
         """Return the scores and the information of the rows; see `Variant.rows`."""
@@ -75,18 +83,15 @@ class Normal(Variant):
 
     def log_density(self, z: Floats, location: Floats, variance: Floats) -> Floats:
         """Return the log-density of normal variables; see `Variant.log_density`."""
-        density: Floats = -0.5 * (np.log(2 * np.pi * variance) + (z - location) ** 2 / variance)
-        return density
+        return -0.5 * (np.log(2 * np.pi * variance) + (z - location) ** 2 / variance)
 
     def deviations(self, generator: np.random.Generator, variance: Floats) -> Floats:
         """Draw deviations from a normal distribution; see `Variant.deviations`."""
-        draw: Floats = np.sqrt(variance) * generator.standard_normal(variance.shape)
-        return draw
+        return np.sqrt(variance) * generator.standard_normal(variance.shape)
 
     def quantiles(self, shares: Floats) -> Floats:
         """Return quantiles of the standard normal distribution; see `Variant.quantiles`."""
-        quantiles: Floats = ndtri(shares)
-        return quantiles
+        return ndtri(shares)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,15 +182,13 @@ def _by_lbfgs(two_way: TwoWay, exact: Estimate, optimizer: Optimizer) -> Estimat
     unit = float(np.sqrt(two_way.sum_of_squares / two_way.degrees_of_freedom))
     optimum = maximize_lbfgs(Squares(two_way, unit), max_iterations=optimizer.max_iterations)
     level = float(optimum.c.mean())
-    return exact._replace(
-        method="lbfgs",
+    return optimum._replace(
         c=optimum.c - level,
-        sizes=optimum.mu + level,
-        converged=optimum.converged,
-        n_iterations=optimum.n_iterations,
-        n_evaluations=optimum.n_evaluations,
-        grad_norm=optimum.grad_norm,
-        message=optimum.message,
+        sizes=optimum.sizes + level,
+        log_likelihood=exact.log_likelihood,
+        method="lbfgs",
+        covariance=exact.covariance,
+        dispersion=exact.dispersion,
     )
 
 

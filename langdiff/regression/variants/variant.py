@@ -12,9 +12,15 @@ from scipy.special import expit
 from langdiff.base.types import TOLERANCE, Floats
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.kernel.cells import CellLikelihood, CellModel, second_order
-from langdiff.regression.kernel.estimate import USUAL_OPTIMIZER, Estimate, Optimizer, estimate_of
 from langdiff.regression.kernel.likelihood import RowInformation, ScaleFreeLikelihood
-from langdiff.regression.kernel.optimizers import Optimum, maximize_lbfgs, maximize_model_2, polish
+from langdiff.regression.kernel.optimizers import (
+    USUAL_OPTIMIZER,
+    Estimate,
+    Optimizer,
+    maximize_lbfgs,
+    maximize_model_2,
+    polish,
+)
 from langdiff.regression.kernel.two_way import TwoWay, eliminated_information, inverse_information
 
 STAGE_TOLERANCE = 1e-3  # of a stage that only leads to the next, and of samples of intents
@@ -319,8 +325,7 @@ class Variant(ABC):
             variance = np.full(shape, sigma**2)
         else:
             variance = np.logaddexp(0.0, log_dispersion(sigma) - log_sizes[:, None] - np.zeros(shape))
-        noise: Floats = 0.5 * (sigma**2 - variance) + self.deviations(generator, variance)
-        return noise
+        return 0.5 * (sigma**2 - variance) + self.deviations(generator, variance)
 
     def estimate(
         self,
@@ -357,10 +362,10 @@ class Variant(ABC):
         with np.errstate(all="ignore"):  # numbers out of range show in the gradient, which is checked
             if start is None:
                 normal, _ = maximize_model_2(ScaleFreeLikelihood(two_way, restricted), "newton", iterations, None)
-                start = normal.mu, normal.c
+                start = normal.sizes, normal.c
             optimum = self.maximize(two_way, restricted, start, rough=not with_covariance, max_iterations=iterations)
             if restricted and with_covariance:  # of both kinds of fit the same likelihood is given, at its maximum
-                best = optimum.mu, optimum.c
+                best = optimum.sizes, optimum.c
                 full = self.maximize(two_way, False, best, rough=False, max_iterations=iterations)
                 optimum = optimum._replace(log_likelihood=full.log_likelihood)
             covariance = None
@@ -371,9 +376,11 @@ class Variant(ABC):
                     covariance = np.full_like(two_way.laplacian, np.nan)
             if covariance is not None and not np.isfinite(covariance).all():
                 optimum = optimum._replace(converged=False)
-        return estimate_of(optimum, "lbfgs", covariance)
+        return optimum._replace(method="lbfgs", covariance=covariance)
 
-    def maximize(self, two_way: TwoWay, restricted: bool, start: Start, *, rough: bool, max_iterations: int) -> Optimum:
+    def maximize(
+        self, two_way: TwoWay, restricted: bool, start: Start, *, rough: bool, max_iterations: int
+    ) -> Estimate:
         """Maximize the likelihood in stages; see `stages`.
 
         Parameters
@@ -391,7 +398,7 @@ class Variant(ABC):
 
         Returns
         -------
-        Optimum
+        Estimate
             The optimum of the last stage. `log_likelihood` is that of the costs `exact`, and `grad_norm` the norm of
             the gradient at which L-BFGS stopped.
         """
@@ -404,18 +411,18 @@ class Variant(ABC):
             optimum = maximize_lbfgs(likelihood, start, max_iterations=max_iterations, tolerance=tolerance)
             iterations += optimum.n_iterations
             evaluations += optimum.n_evaluations
-            start = optimum.mu, optimum.c
+            start = optimum.sizes, optimum.c
         if not rough and not self.kinked and optimum.converged:
-            mu, c = polish(likelihood, optimum.mu, optimum.c)
-            optimum = optimum._replace(mu=mu, c=c)
+            mu, c = polish(likelihood, optimum.sizes, optimum.c)
+            optimum = optimum._replace(sizes=mu, c=c)
         exact = CellLikelihood(two_way, self.exact())
         return optimum._replace(
-            log_likelihood=-float(exact.intent_values(optimum.mu, optimum.c).sum()),
+            log_likelihood=-float(exact.intent_values(optimum.sizes, optimum.c).sum()),
             n_iterations=iterations,
             n_evaluations=evaluations,
         )
 
-    def covariance(self, two_way: TwoWay, optimum: Optimum, *, restricted: bool) -> Floats:
+    def covariance(self, two_way: TwoWay, optimum: Estimate, *, restricted: bool) -> Floats:
         """Return the covariance of c from the expected information, with the intents eliminated.
 
         The observed information is not used, since a likelihood with kinks has none.
@@ -424,8 +431,8 @@ class Variant(ABC):
         ----------
         two_way : TwoWay
             Model 1 fitted to the table, intents with one cell left out.
-        optimum : Optimum
-            Optimum of the likelihood, from `maximize`.
+        optimum : Estimate
+            Estimate of the likelihood, from `maximize`.
         restricted : bool
             Whether the restricted likelihood was maximized; if not, variances are corrected for degrees of freedom.
 
@@ -488,8 +495,7 @@ def check_dispersion(kappa: float | Floats) -> None:
 
 def variance_of(size: Floats, kappa: float | Floats) -> Floats:
     """Return v = ln(1 + κ/n) at ln n without overflow, and never 0."""
-    v: Floats = np.maximum(np.logaddexp(0.0, np.log(kappa) - size), LEAST_VARIANCE)
-    return v
+    return np.maximum(np.logaddexp(0.0, np.log(kappa) - size), LEAST_VARIANCE)
 
 
 def log_dispersion(sigma: float) -> float:
@@ -497,9 +503,9 @@ def log_dispersion(sigma: float) -> float:
     return float(sigma**2 + np.log(-np.expm1(-(sigma**2))))
 
 
-def covariance_of(table: TwoWay, optimum: Optimum, of_location: float, of_scale: float, inflation: float) -> Floats:
+def covariance_of(table: TwoWay, optimum: Estimate, of_location: float, of_scale: float, inflation: float) -> Floats:
     """Return the covariance of c from the information of a cell on its location and its log scale."""
-    v, half_p = np.logaddexp(0.0, -optimum.mu), 0.5 * expit(-optimum.mu)
+    v, half_p = np.logaddexp(0.0, -optimum.sizes), 0.5 * expit(-optimum.sizes)
     slope, w = 1 + half_p, 1 / v
     of_mu = table.cells_per_intent * (of_location * slope**2 * w + of_scale * (half_p * w) ** 2)
     of_mu = np.maximum(of_mu, np.finfo(float).tiny)  # an intent of which nothing is kept says nothing

@@ -341,8 +341,7 @@ def _read_outcomes(source: Source, asked: Asked) -> tuple[list[Row], About]:
 def chances(frame: pd.DataFrame, where: object) -> Floats:
     """Return the probability of a right guess in each row of a table, from its column ``chance`` or ``choices``."""
     if "chance" in frame:
-        found: Floats = numbers_of(frame["chance"], Path(str(where))).fillna(0.0).to_numpy(dtype=float)
-        return found
+        return numbers_of(frame["chance"], Path(str(where))).fillna(0.0).to_numpy(dtype=float)
     if "choices" in frame:
         numbers = numbers_of(frame["choices"], Path(str(where))).to_numpy(dtype=float)
         return np.where(numbers > 1, 1 / np.maximum(numbers, 1), 0.0)

@@ -11,7 +11,7 @@ import pandas as pd
 from langdiff.base.io import as_path, as_paths
 from langdiff.base.remote import local_copies
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS, Doubts, report
-from langdiff.base.types import OnError, check_on_error
+from langdiff.base.types import OnError, check_choice, check_on_error
 from langdiff.errors import ConfigError, DataError, Fault, list_faults, listing, option, warn
 from langdiff.tables.logs import rows as of_files
 from langdiff.tables.logs.answers import read_answers
@@ -20,7 +20,7 @@ from langdiff.tables.logs.kind import Asked
 from langdiff.tables.logs.pairing import Strictness
 from langdiff.tables.logs.result import Logs
 from langdiff.tables.logs.texts import read_texts
-from langdiff.tables.long_tables import LongTable, Unit, as_pandas
+from langdiff.tables.long_tables import LongTable, Unit, as_pandas, check_unit
 
 LogPaths = str | Path | Sequence[str | Path] | Mapping[str, str | Path] | LongTable
 Names = str | Mapping[str, str]
@@ -129,15 +129,16 @@ def read_logs(
         ("end", end, get_args(End)),
         ("pairing", pairing, get_args(Strictness)),
     ):
-        if value not in known:
-            raise ConfigError(f"unknown {name} {value!r}; use one of {', '.join(known)}.")
+        check_choice(name, value, known)
+    if unit is not None:
+        check_unit(unit)
     check_on_error(on_error)
     keys = (item,) if isinstance(item, str) else tuple(item or ())
     doubts, bad = Doubts(trust), list[Fault]()
     asked = Asked(
         doubts,
         bad,
-        of_files.checked_unit(unit),
+        unit,
         keys,
         language if isinstance(language, str) else None,
         system if isinstance(system, str) else None,

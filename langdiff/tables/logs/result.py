@@ -11,9 +11,8 @@ from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.intent_info import PREFIX
 from langdiff.tables.logs.pairing import Pairing
-from langdiff.tables.long_tables import write_table_file
+from langdiff.tables.long_tables import Provenance, scoring_of, write_table_file
 from langdiff.tables.outcomes import Outcomes
-from langdiff.tables.provenance import Provenance, scoring_of
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.token_tables import TokenScores
 

@@ -14,7 +14,6 @@ from langdiff.tables.logs.doubts import without_marks
 from langdiff.tables.logs.files import languages_of, sources_of, to_fill
 from langdiff.tables.logs.flat import END
 from langdiff.tables.logs.kind import ROLES, About, Asked, Kind, Row, Source
-from langdiff.tables.long_tables import Unit
 
 WITHOUT_END = ("lm-eval", "openai", "vllm")  # kinds that never score the end of a text
 NUMBERS = ("bits", "eos_bits", "characters", "bytes", "units", "trials", "chance")
@@ -237,12 +236,3 @@ def with_places(rows: pd.DataFrame, sources: pd.DataFrame) -> pd.DataFrame:
     stems = {number: Path(file).name.split(".")[0] for number, file in sources["file"].items()}
     folders = {number: Path(file).absolute().parent.name for number, file in sources["file"].items()}
     return rows.assign(stem=rows["source"].map(stems), folder=rows["source"].map(folders))
-
-
-def checked_unit(unit: Unit | None) -> Unit | None:
-    """Return a unit that is known."""
-    from langdiff.tables.long_tables import check_unit
-
-    if unit is not None:
-        check_unit(unit)
-    return unit

@@ -14,9 +14,9 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.signature import name_of_number
 from langdiff.base.types import Booleans, Floats
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.tables.contrasts import Contrast
 from langdiff.tables.effects import Effects
 from langdiff.tables.pairs import Pairs
+from langdiff.tables.rule import Contrast
 from langdiff.typology.association.comparison import COLUMNS, Key, shown_models
 from langdiff.typology.association.correlation import RELATED, category_means
 from langdiff.typology.association.sample import Sample

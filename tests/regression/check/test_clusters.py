@@ -11,7 +11,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError
 from langdiff.regression.check.cross_validate import LEAST_LEFT, NEVER, assign_folds, cross_validate
 from langdiff.regression.check.held_out import held_out_log_likelihood, mean_per_cell
-from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.two_way import edition_components
 from langdiff.tables.surprisals import Surprisals
 
 

@@ -11,7 +11,7 @@ from langdiff.errors import ConfigError, DataError
 from langdiff.regression import Blunders, Bootstrap
 from langdiff.regression.check.compare import compare
 from langdiff.regression.check.cross_validate import NEVER, assign_folds, cross_validate
-from langdiff.regression.kernel.connected import edition_components
+from langdiff.regression.kernel.two_way import edition_components
 from tests.helpers import refused
 
 MODELS = ("1", "2", "2L", "2C")

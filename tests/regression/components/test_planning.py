@@ -9,7 +9,7 @@ from scipy.stats import chi2, nct, t
 
 import langdiff as ld
 from langdiff.errors import ConfigError
-from langdiff.regression.kernel.connected import information_on_pairs
+from langdiff.regression.kernel.two_way import information_on_pairs
 from langdiff.regression.seeds import combine_seeds
 
 NO_NUMBER = np.inf

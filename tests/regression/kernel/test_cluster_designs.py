@@ -15,8 +15,8 @@ from langdiff.regression.kernel.clusters import (
     nested_covariance,
     nested_freedom,
 )
-from langdiff.regression.kernel.connected import check_clusters, disconnecting_clusters, edition_components
 from langdiff.regression.kernel.likelihood import Rows
+from langdiff.regression.kernel.two_way import check_clusters, disconnecting_clusters, edition_components
 from tests.regression.kernel.exact_clusters import cluster_covariance
 
 

@@ -9,9 +9,7 @@ from scipy.optimize import root
 from langdiff.errors import DataError
 from langdiff.regression.fitting.sample import cluster_jackknife
 from langdiff.regression.kernel import clusters as clusters_module
-from langdiff.regression.kernel import freedom as freedom_module
-from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, covariance_of_clusters
-from langdiff.regression.kernel.freedom import freedom_of_pairs
+from langdiff.regression.kernel.clusters import RowClusters, SummedClusters, covariance_of_clusters, freedom_of_pairs
 from langdiff.regression.kernel.two_way import normalized_covariance, solve_two_way
 from langdiff.regression.variants import find_variant
 from tests.regression.kernel.exact_clusters import cluster_covariance, satterthwaite
@@ -298,9 +296,9 @@ def test_freedom_by_shares_is_exact_in_complete_tables_and_near_in_others(monkey
         clusters = RowClusters(rows_of(table), cluster)
         with monkeypatch.context() as patch:
             exact = freedom_of_pairs(clusters, mean)
-            patch.setattr(freedom_module, "EXACT_COST", 0)
+            patch.setattr(clusters_module, "EXACT_COST", 0)
             shares = freedom_of_pairs(clusters, mean)
-            patch.setattr(freedom_module, "SHARES_COST", 0)
+            patch.setattr(clusters_module, "SHARES_COST", 0)
             of_editions = freedom_of_pairs(clusters, mean)
         assert [exact.source, shares.source, of_editions.source] == ["exact", "shares", "shares of editions"]
         assert_allclose(shares.values, exact.values, rtol=tolerance)

@@ -11,11 +11,10 @@ from langdiff.errors import ConfigError, ConvergenceWarning, LangdiffWarning
 from langdiff.regression import Laplace, Optimizer
 from langdiff.regression.kernel import kinks as kinks_module
 from langdiff.regression.kernel.cells import CellLikelihood
-from langdiff.regression.kernel.kink_errors import _RowCosts, influences_at_kinks
 from langdiff.regression.kernel.kinks import CERTIFIED, Kinks
 from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.kernel.two_way import solve_two_way
-from langdiff.regression.variants.laplace import LaplaceCells
+from langdiff.regression.variants.laplace import LaplaceCells, _RowCosts, influences_at_kinks
 from langdiff.tables.rule import freedom_of
 
 T = np.array([[100, 120, 90], [40, 52, 50], [220, 230, 180], [75, 70, 88], [150, 190, 140], [60, 63, 49]], float)
@@ -48,7 +47,7 @@ def test_worked_tables(bits, log_likelihood, difficulty):
     assert found.rest <= CERTIFIED
     assert found.kinks == 8 + (bits is HOLES)
     if bits is T:
-        _, _, u = kinks.certificate(found.optimum.mu, found.optimum.c)
+        _, _, u = kinks.certificate(found.optimum.sizes, found.optimum.c)
         assert np.abs(u[np.isfinite(u)]).max() == pytest.approx(0.962491, abs=1e-6)
 
 
@@ -79,8 +78,8 @@ def test_testaments():
 
 def test_the_density_is_that_of_the_paper():
     _, found = search(HOLES)
-    v = np.logaddexp(0.0, -found.optimum.mu)[:, None]
-    h = found.optimum.mu[:, None] - 0.5 * v
+    v = np.logaddexp(0.0, -found.optimum.sizes)[:, None]
+    h = found.optimum.sizes[:, None] - 0.5 * v
     value = np.nansum(laplace.logpdf(np.log(HOLES) - found.optimum.c, h, np.sqrt(v / 2)))
     assert found.optimum.log_likelihood == pytest.approx(value, abs=1e-10)
 
@@ -98,9 +97,9 @@ def test_no_neighbour_is_higher(restricted, groups, missing):
     kinks, found = search(bits, restricted=restricted, design=design)
     assert found.rest <= CERTIFIED
     likelihood = CellLikelihood(kinks.table, LaplaceCells(), restricted)
-    best = likelihood.intent_values(found.optimum.mu, found.optimum.c)
+    best = likelihood.intent_values(found.optimum.sizes, found.optimum.c)
     for step in np.geomspace(1e-7, 1e-1, 250):
-        mu = found.optimum.mu + step * rng.normal(size=len(bits)) * (rng.random(len(bits)) < 0.2)
+        mu = found.optimum.sizes + step * rng.normal(size=len(bits)) * (rng.random(len(bits)) < 0.2)
         c = found.optimum.c + step * kinks.basis @ rng.normal(size=kinks.basis.shape[1])
         assert np.sum(likelihood.intent_values(mu, c) - best) > -1e-10
 
@@ -124,8 +123,8 @@ def test_scores_are_slopes_of_the_best_costs_of_rows(missing):
         return np.nanmin(0.5 * kinks.weight[:, None] * np.log(2 * v) + np.sqrt(2 / v) * distance, axis=1)
 
     with np.errstate(invalid="ignore"):
-        rows = _RowCosts(np.log(bits) - c, kinks.weight, np.zeros(bits.shape), found.optimum.mu)
-        influence = influences_at_kinks(kinks, found.optimum.mu, found.optimum.c)
+        rows = _RowCosts(np.log(bits) - c, kinks.weight, np.zeros(bits.shape), found.optimum.sizes)
+        influence = influences_at_kinks(kinks, found.optimum.sizes, found.optimum.c)
         for j, step in ((0, 0.02), (1, -0.03), (3, 0.05)):
             there, has = c + step * np.eye(4)[j], ~np.isnan(bits[:, j])
             slopes = [(cost(there + h * e) - cost(there - h * e))[has].sum() / (2 * h) for e in np.eye(4)]

@@ -113,13 +113,13 @@ def test_information_is_the_schur_complement_of_a_numerical_hessian(missing, res
     surprisals = ld.simulate(15, 4, sigma=1.5, missing=missing, seed=2).surprisals
     likelihood = ScaleFreeLikelihood(solve_two_way(np.log(surprisals.bits.to_numpy())), restricted)
     best = maximize_lbfgs(likelihood, max_iterations=1000)
-    n_intents = len(best.mu)
+    n_intents = len(best.sizes)
 
     def gradient(x):
         g = likelihood.value_and_gradient(x[:n_intents], x[n_intents:], np.zeros(n_intents))
         return np.concatenate([g.mu, g.c])
 
-    for mu, c in [(best.mu, best.c), (best.mu + 0.3, best.c - 0.25)]:  # off the optimum residuals do not add to 0
+    for mu, c in [(best.sizes, best.c), (best.sizes + 0.3, best.c - 0.25)]:  # off the optimum residuals do not add to 0
         hessian = numerical_gradient(gradient, np.concatenate([mu, c]))
         mixed = hessian[n_intents:, :n_intents]
         schur = hessian[n_intents:, n_intents:] - mixed @ np.linalg.solve(hessian[:n_intents, :n_intents], mixed.T)
@@ -162,10 +162,10 @@ def test_same_difficulties_whatever_the_start():
     best = maximize_lbfgs(likelihood, max_iterations=1000)
     rng = np.random.default_rng(1)
     for _ in range(10):
-        start = best.mu + rng.normal(0, 1, 60) + rng.normal(0, 2), best.c + rng.normal(0, 1, 5)
+        start = best.sizes + rng.normal(0, 1, 60) + rng.normal(0, 2), best.c + rng.normal(0, 1, 5)
         other = maximize_lbfgs(likelihood, start, max_iterations=1000)
         assert other.converged
         assert other.n_iterations > best.n_iterations  # it did start elsewhere
         assert other.log_likelihood == pytest.approx(best.log_likelihood, rel=1e-10)
         assert_allclose(other.c - other.c.mean(), best.c - best.c.mean(), atol=1e-6)
-        assert_allclose(other.mu, best.mu, atol=1e-4)
+        assert_allclose(other.sizes, best.sizes, atol=1e-4)

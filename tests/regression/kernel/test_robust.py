@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from langdiff.regression import Blunders
-from langdiff.regression.kernel.estimate import Optimizer, published_parameters
+from langdiff.regression.kernel.optimizers import Optimizer, published_parameters
 from langdiff.regression.kernel.two_way import solve_two_way
 
 PAIRS = np.sqrt(0.5) * np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]])  # two groups of two editions

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import langdiff as ld
-from langdiff.regression.kernel.connected import edition_components
-from langdiff.regression.kernel.two_way import solve_two_way
+from langdiff.regression.kernel.two_way import edition_components, solve_two_way
 
 SAME_ALGEBRA = 1e-8  # statsmodels solves the dummies by pseudo-inverse
 ROUNDING = 1e-11

@@ -162,7 +162,7 @@ def test_a_separated_table_has_a_posterior(tmp_path):
         ({"model": "beta-binomial", "cell_noise": True}, "has noise already"),
         ({"clusters": "document"}, "not an attribute"),
         ({"chains": 0}, "chains must be at least 1"),
-        ({"engine": "jags"}, "unknown engine"),
+        ({"engine": "jags"}, "engine is one of"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(settings, message):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from langdiff.regression.stan.predictive import MOST_DRAWS, log_density_of_intents, replicate_bits
+from langdiff.regression.stan.draws import MOST_DRAWS, log_density_of_intents, replicate_bits
 from langdiff.regression.variants import find_variant
 
 DIFFICULTY, KAPPA, SIZES = np.array([-0.1, 0.0, 0.1]), 0.8, (4.5, 0.6)

@@ -62,7 +62,7 @@ def test_the_posterior_is_where_the_marginal_likelihood_is(bits, model):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"intents": "mixed"}, "unknown intents"),
+        ({"intents": "mixed"}, "intents is one of"),
         ({"plain": True}, "plain program has no random intents"),
         ({"model": Blunders(scale=0.05)}, "model '3' has no random intents"),
         ({"priors": Priors(log_size=(4.0, 1.0))}, "leave out the prior log_size"),

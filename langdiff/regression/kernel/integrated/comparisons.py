@@ -130,8 +130,7 @@ def influence_of_fixed(two_way: TwoWay, *, model: str, c: Floats, sizes: Floats,
     else:
         rows = ScaleFreeLikelihood(two_way, restricted).row_information(sizes, c)
         scores, information = rows.of(slice(None)).score, rows.total
-    influence: Floats = scores @ inverse_information(two_way, information)
-    return influence
+    return scores @ inverse_information(two_way, information)
 
 
 MOST_REFUSED = 0.1  # of the samples; more, and those that are left are not representative
@@ -186,8 +185,7 @@ def sandwich_covariance(found: UnequalEstimate, sums: Floats | None = None) -> F
         raise ConfigError("a sandwich covariance needs at least two clusters, got 1.")
     products = found.score_products if sums is None else sums.T @ sums
     half = found.jacobian @ pseudo_inverse(found.information)
-    covariance: Floats = n_clusters / (n_clusters - 1) * half @ products @ half.T
-    return covariance
+    return n_clusters / (n_clusters - 1) * half @ products @ half.T
 
 
 def compare_dispersions(

@@ -165,8 +165,7 @@ def _plain_gram(table: IntentTable) -> Floats:
     """Return Σ XᵀX over rows, for all c and α."""
     w, n = table.attributes[:, 1:], table.cells
     mixed = table.over_columns(w)
-    gram: Floats = np.block([[np.diag(table.two_way.cells_per_edition), mixed], [mixed.T, (n[:, None] * w).T @ w]])
-    return gram
+    return np.block([[np.diag(table.two_way.cells_per_edition), mixed], [mixed.T, (n[:, None] * w).T @ w]])
 
 
 def _gram_of_sums(table: IntentTable, weight: Floats) -> Floats:
@@ -174,8 +173,7 @@ def _gram_of_sums(table: IntentTable, weight: Floats) -> Floats:
     w, n, mask = table.attributes[:, 1:], table.cells, table.two_way.mask
     of_c = np.full((table.shape[1],) * 2, weight.sum()) if mask is None else weighted_gram(mask, weight)
     mixed = table.over_columns((weight * n)[:, None] * w)
-    gram: Floats = np.block([[of_c, mixed], [mixed.T, ((weight * n**2)[:, None] * w).T @ w]])
-    return gram
+    return np.block([[of_c, mixed], [mixed.T, ((weight * n**2)[:, None] * w).T @ w]])
 
 
 def quadratic_forms(table: IntentTable, matrix: Floats) -> Floats:
@@ -324,8 +322,7 @@ class FreeRows:
     def _log_density(self, theta: Floats, n: Floats, mean: Floats, spread: Floats) -> Floats:
         h, v = self._moments(theta)
         n, mean, spread = n[:, None], mean[:, None], spread[:, None]
-        density: Floats = -0.5 * (n * np.log(2 * np.pi * v) + (spread + n * (mean - h) ** 2) / v)
-        return density
+        return -0.5 * (n * np.log(2 * np.pi * v) + (spread + n * (mean - h) ** 2) / v)
 
     def derivatives(self, theta: Floats, rows: slice | Integers) -> Derivatives:
         """Return log densities and scores of some rows, and the sum of their observed information."""
@@ -410,11 +407,9 @@ def free_basis(table: IntentTable, model: str, counted: Booleans) -> Floats:
     design = np.eye(editions) if table.two_way.design is None else table.two_way.design
     of_weights = np.eye(len(counted))[:, counted]
     if model == "2":
-        plain: Floats = block_diag(design, of_weights)
-        return plain
+        return block_diag(design, of_weights)
     centred, sizes, _ = np.linalg.svd(design - design.mean(axis=0), full_matrices=False)
-    contrasts: Floats = block_diag(centred[:, sizes > 1e-9 * sizes.max()], np.eye(1), of_weights)
-    return contrasts
+    return block_diag(centred[:, sizes > 1e-9 * sizes.max()], np.eye(1), of_weights)
 
 
 def _update_weights(rows: FreeRows, theta: Floats, weights: Floats) -> tuple[Floats, float]:

@@ -100,8 +100,7 @@ class IntentTable:
         editions = self.shape[1]
         of_c = np.eye(editions) if self.two_way.design is None else self.two_way.design
         chosen = np.ones(0, dtype=bool) if others is None else others
-        basis: Floats = block_diag(of_c, np.eye(len(chosen))[:, chosen])
-        return basis
+        return block_diag(of_c, np.eye(len(chosen))[:, chosen])
 
 
 class Derivatives(NamedTuple):

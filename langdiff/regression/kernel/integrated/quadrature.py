@@ -166,8 +166,7 @@ def products_of_cells(within: Floats, mask: Floats, covariance: Floats) -> Float
     second = covariance[:, 0, 1] / np.where(first > 0, first, 1.0)
     third = np.sqrt(np.maximum(covariance[:, 1, 1] - second**2, 0.0))
     one, other = within * first[:, None] - mask * second[:, None], mask * third[:, None]
-    products: Floats = one.T @ one + other.T @ other
-    return products
+    return one.T @ one + other.T @ other
 
 
 @dataclass(eq=False, repr=False)
@@ -373,8 +372,7 @@ def _density_of_kinks(part: _Rows, kinks: Floats, values: Floats, inside: Floats
     v = np.logaddexp(0.0, -mu)
     log_density = _log_joint(mu, v, distance, n, part.expected[:, None], part.tau) - values[:, None]
     density = np.exp(np.where(inside > 0, log_density, -np.inf))
-    moved: Floats = 2 * density * np.sqrt(2 / v) / (1 + 0.5 * expit(-mu))
-    return moved
+    return 2 * density * np.sqrt(2 / v) / (1 + 0.5 * expit(-mu))
 
 
 @dataclass(eq=False, repr=False)

@@ -349,5 +349,4 @@ def _inverse(information: Floats, basis: Floats) -> Floats:
         factor = cho_factor(basis.T @ information @ basis)
     except (LinAlgError, ValueError):
         return np.full_like(information, np.nan)
-    inverse: Floats = basis @ cho_solve(factor, basis.T)
-    return inverse
+    return basis @ cho_solve(factor, basis.T)

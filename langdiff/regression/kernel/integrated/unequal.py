@@ -10,7 +10,6 @@ from scipy.special import softmax
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
 from langdiff.regression.kernel.clusters import SummedClusters, inverse_root
-from langdiff.regression.kernel.connected import edition_components
 from langdiff.regression.kernel.integrated.size_tables import SizeTables
 from langdiff.regression.kernel.integrated.unequal_rows import (
     Found,
@@ -20,7 +19,7 @@ from langdiff.regression.kernel.integrated.unequal_rows import (
     from_diagonals,
     maximize_rows,
 )
-from langdiff.regression.kernel.two_way import TwoWay, add_products, blocks_of, solve_two_way, whole
+from langdiff.regression.kernel.two_way import TwoWay, add_products, blocks_of, edition_components, solve_two_way, whole
 
 Intents = Literal["flat", "normal"]
 
@@ -128,8 +127,7 @@ class UnequalEstimate:
         products = np.zeros((len(self.onto), len(self.onto)), order="F")
         for block in self.problem.likelihood.blocks(self.columns):
             products = add_products(products, block.scores)
-        result: Floats = self.onto.T @ whole(products) @ self.onto
-        return result
+        return self.onto.T @ whole(products) @ self.onto
 
     def by(self, cluster: Integers, *, matrices: bool = True) -> tuple[Floats, Floats]:
         """Return scores, (G, P), and parts of the information, (G, P, P) if asked for, summed by cluster.
@@ -313,8 +311,7 @@ def _projector(problem: Problem, found: Found) -> Floats:
     """
     moving = np.where(found.held, 0.0, 1.0)
     invariant = problem.invariant * moving
-    projector: Floats = np.diag(moving) - np.outer(invariant, invariant) / (invariant @ invariant)
-    return projector
+    return np.diag(moving) - np.outer(invariant, invariant) / (invariant @ invariant)
 
 
 def _covariance(information: Floats, projector: Floats, jacobian: Floats) -> tuple[Floats, bool]:
@@ -477,12 +474,12 @@ class UnequalClusters(SummedClusters):
         self._starts = np.searchsorted(code[order], np.arange(len(self.numbers) + 1))
 
     def blocks(self) -> list[slice]:
-        """Return slices of clusters that are computed together; see `Clusters`."""
+        """Return slices of clusters that are computed together; see `RowClusters`."""
         most = max(1, NUMBERS_AT_A_TIME // len(self._onto))
         return [slice(first, min(first + most, len(self.numbers))) for first in range(0, len(self.numbers), most)]
 
     def shares(self, which: Integers) -> Floats:
-        """Return the share C_g of the information of some clusters; see `Clusters`."""
+        """Return the share C_g of the information of some clusters; see `RowClusters`."""
         shares = np.empty((len(which), self.root.shape[1], self.root.shape[1]))
         for share, g in zip(shares, which, strict=True):
             root = self._roots[self._starts[g] : self._starts[g + 1]]
@@ -490,11 +487,11 @@ class UnequalClusters(SummedClusters):
         return shares
 
     def eigen(self, which: Integers) -> tuple[Floats, Floats]:
-        """Return eigenvalues and eigenvectors of some shares; see `Clusters`."""
+        """Return eigenvalues and eigenvectors of some shares; see `RowClusters`."""
         return np.linalg.eigh(self.shares(which))
 
     def times(self, which: Integers, vectors: Floats) -> Floats:
-        """Return the product of C_g and a vector of each of some clusters; see `Clusters`."""
+        """Return the product of C_g and a vector of each of some clusters; see `RowClusters`."""
         of_columns = (vectors @ self._onto.T).reshape(len(which), 2, -1)
         second = self._second[which]
         of_columns = np.einsum("gabj,gbj->gaj", second[:, [[0, 1], [1, 2]]], of_columns)
@@ -505,7 +502,7 @@ class UnequalClusters(SummedClusters):
         return products
 
     def shares_along(self, directions: Floats) -> Floats:
-        """Return xᵀ C_g x for each direction x; see `Clusters`."""
+        """Return xᵀ C_g x for each direction x; see `RowClusters`."""
         level, dispersion = np.split(directions @ self._onto.T, 2, axis=1)
         both = np.stack([level**2, 2 * level * dispersion, dispersion**2])
         along: Floats = np.einsum("gaj,anj->gn", self._second, both)

@@ -198,18 +198,15 @@ class _Metric:
 
     def _along(self, matrix: Floats) -> Floats:
         """Return a curvature along the invariant direction, so that nothing moves there."""
-        along: Floats = (
-            np.outer(self.invariant, self.invariant) * np.trace(matrix) / (self.invariant @ self.invariant) ** 2
-        )
-        return along
+        found: Floats = np.outer(self.invariant, self.invariant) * np.trace(matrix)
+        return found / (self.invariant @ self.invariant) ** 2
 
     @cached_property
     def _complete(self) -> Floats:
         """Information on the moving parameters if sizes were observed."""
         spread = self._problem.spread[:, self.moving]
         of_columns = self._problem.likelihood.complete_information(self._problem.spread @ self._free)
-        complete: Floats = spread.T @ of_columns @ spread
-        return complete
+        return spread.T @ of_columns @ spread
 
     def step(self, gradient: Floats) -> tuple[Floats, float]:
         """Return the step (P,) and its length in standard errors."""
