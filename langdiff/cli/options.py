@@ -73,6 +73,13 @@ def new_folder(given: Path | None) -> Path | None:
     return given
 
 
+def refuse_own_folder(out: Path, sources: Iterable[Path]) -> None:
+    """Refuse a folder to write whose files are read, which would be lost."""
+    for source in sources:
+        if out.resolve() == (source if source.is_dir() else source.parent).resolve():
+            raise ConfigError(f"--out {out}: its files are read, and would be overwritten. Give another folder.")
+
+
 def split_name(given: str) -> tuple[str, str]:
     """Return the name and the path of NAME=PATH; an empty name where there is none.
 

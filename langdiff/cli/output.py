@@ -131,6 +131,8 @@ def print_frame(
         return
     echo(f"{title}\n")
     typer.echo(shown_frame(frame, "", formats).text() if len(frame) else "no rows")
+    if "low" in frame and frame["low"].isna().any():
+        echo(f"\n{MISSING}: no interval from a single independent unit.")
 
 
 def shown_frame(frame: "pd.DataFrame", title: str, formats: "Mapping[str, str] | None" = None) -> Shown:
