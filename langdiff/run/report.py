@@ -203,7 +203,7 @@ def _draw_ranks(run: RunResult) -> Iterable[Figure]:
     for lm, fit in run.fits.items():
         if not fit.converged:  # its covariance may not exist
             continue
-        caption = f"Probability of each rank for {lm}: a dark diagonal means that the order is sure."
+        caption = f"Probability of each rank for {lm}: a diagonal that stands out means that the order is sure."
         yield draw(
             f"ranks-{lm}",
             caption,
