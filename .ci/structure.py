@@ -9,7 +9,6 @@ together (`WORTH`) does not grow: ``--ratchet`` compares it with that of the fil
 
 import argparse
 import ast
-import functools
 import io
 import json
 import re
@@ -57,7 +56,7 @@ def main(root: Path) -> dict[str, tuple[float, float]]:
                     folders[folder[name]].add(folder[target])
     importers = Counter(target for targets in used.values() for target in targets)
     docs = {id(doc) for tree in trees.values() for doc in docstrings(tree)}
-    words = {name: [x for x in nodes(tree) if isinstance(x, ast.Constant)] for name, tree in trees.items()}
+    words = {name: [x for x in ast.walk(tree) if isinstance(x, ast.Constant)] for name, tree in trees.items()}
     said = {
         name: {x.value for x in found if isinstance(x.value, str) and id(x) not in docs}
         for name, found in words.items()
@@ -119,12 +118,6 @@ def main(root: Path) -> dict[str, tuple[float, float]]:
     }
 
 
-@functools.cache
-def nodes(tree: ast.Module) -> list[ast.AST]:
-    """Return all nodes of a file, which many measures look at."""
-    return list(ast.walk(tree))
-
-
 def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
@@ -149,13 +142,13 @@ def loads(tree: ast.Module, package: str) -> bool:
 
 def leftovers(tree: ast.Module) -> int:
     """Count what serves names and files of versions that were never released."""
-    assigned = [node for node in nodes(tree) if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    assigned = [node for node in ast.walk(tree) if isinstance(node, (ast.Assign, ast.AnnAssign))]
     names = [ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target) for node in assigned]
     of_settings = [
         node for node in assigned if isinstance(node, ast.AnnAssign) and "ClassVar" in ast.unparse(node.annotation)
     ]
     decorated = sum(ast.unparse(node.target) == "renamed" for node in of_settings)
-    defined = [node for node in nodes(tree) if isinstance(node, FUNCTIONS)]
+    defined = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
     names += [node.name for node in defined]
     decorated += sum(ast.unparse(each).startswith("renamed(") for node in defined for each in node.decorator_list)
     return decorated + sum(bool(LEFTOVERS.match(name)) for name in names)
@@ -233,7 +226,7 @@ def name_of(path: Path, root: Path) -> str:
 
 def docstrings(tree: ast.Module) -> list[ast.Constant]:
     holders = [
-        node for node in nodes(tree) if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) and node.body
+        node for node in ast.walk(tree) if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) and node.body
     ]
     values = [node.body[0].value for node in holders if isinstance(node.body[0], ast.Expr)]
     return [value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
@@ -255,9 +248,9 @@ def stub(path: Path, root: Path) -> dict[str, tuple[str, str]]:
 
 def imports(name: str, tree: ast.Module, files: dict, stubs: dict) -> set[tuple[str, bool]]:
     """Return the files a file imports, public names by their home, and whether for type checkers only."""
-    guarded = [node for node in nodes(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    guarded = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
     typing, found = {id(each) for node in guarded for each in ast.walk(node)}, set()
-    for node in nodes(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == PACKAGE:
             found |= {(home(node.module, alias.name, files, stubs), id(node) in typing) for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -306,8 +299,8 @@ def public_functions(stubs: dict, trees: dict) -> dict[tuple[str, str], dict[str
 
 def checks_and_results(tree: ast.Module) -> tuple[int, int]:
     """Count isinstance with recipes, and classes with a table and a summary of their own without the base Result."""
-    calls = [node for node in nodes(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"]
-    classes = [node for node in nodes(tree) if isinstance(node, ast.ClassDef)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"]
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     own = [{x.name for x in each.body if isinstance(x, FUNCTIONS)} for each in classes]
     based = [any(ast.unparse(base).endswith("Result") for base in each.bases) for each in classes]
     checks = sum(bool({x.id for x in ast.walk(call.args[1]) if isinstance(x, ast.Name)} & RECIPES) for call in calls)

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from filelock import FileLock, Timeout
 
@@ -23,7 +24,7 @@ from langdiff.base.addresses import refuse_address
 from langdiff.base.archives import File, open_bytes, refuse_special
 from langdiff.base.cells import check_names, unguard
 from langdiff.base.charsets import conversion, marked, remedy
-from langdiff.errors import DataError, Fault, FaultsError, OutputError
+from langdiff.errors import DataError, Fault, FaultsError, OutputError, listing
 
 DAMAGED = "\ufdd0"  # what stands for bytes that are not text: a code point that is never a character
 BLOCK = 1 << 20  # bytes read at once
@@ -38,6 +39,7 @@ UNREADABLE = (
     OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile,
     KeyError, MemoryError, NotImplementedError, RuntimeError,
 )  # fmt: skip
+DEVICE = re.compile(r"(con|prn|aux|nul|con(in|out)\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE)  # on Windows
 MAX_LINE = 64 << 20  # bytes; a longer line is not text, and would have to be held in memory
 
 
@@ -392,6 +394,28 @@ def _unwritable(path: Path, folder: Path, error: OSError) -> OutputError:
     file = next((above for above in (folder, *folder.parents) if above.is_file()), None)
     cause = "" if file is None else f" ({file} is a file, not a folder)"
     return OutputError(f"{path}: cannot be written: {error.strerror or error}{cause}.")
+
+
+def file_names(names: Iterable[str], what: str) -> dict[str, str]:
+    """Return beginnings of file names by names of editions or documents; Windows knows CON and NUL as devices.
+
+    The first letter of such a name is percent-encoded, which `name_of_file` undoes.
+
+    Examples
+    --------
+    >>> file_names(["eng", "con", "AUX.de", "a.con"], "editions")
+    {'eng': 'eng', 'con': '%63on', 'AUX.de': '%41UX.de', 'a.con': 'a.con'}
+    """
+    names = [str(name) for name in names]
+    if odd := [each for each in names if not each or each[0] == "." or not each.isprintable() or {*each} & {*"/\\"}]:
+        raise DataError(f"{len(odd)} {what} cannot be names of files: {listing(odd)}. Rename them.")
+    return {name: f"%{ord(name[0]):02X}{name[1:]}" if DEVICE.fullmatch(name) else name for name in names}
+
+
+def name_of_file(stem: str) -> str:
+    """Return the name of an edition or a document, of which `file_names` made the beginning of a file name."""
+    name = unquote(stem[:3]) + stem[3:]
+    return name if DEVICE.fullmatch(name) else stem
 
 
 def write_json(path: Path, content: Any) -> None:

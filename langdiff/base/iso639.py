@@ -103,6 +103,20 @@ def with_english_names() -> dict[str, str]:
     return {name: code for name, code in found.items() if name and code is not None}
 
 
+def code_named(text: str) -> str | None:
+    """Return the ISO 639-3 code of the one language whose English name a text is, or has as a word of four letters on.
+
+    Examples
+    --------
+    >>> code_named("German"), code_named("german_deu"), code_named("Scottish Gaelic"), code_named("English-German")
+    ('deu', 'deu', 'gla', None)
+    """
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    known, whole = with_english_names(), " ".join(words)
+    found = {known[word] for word in words if len(word) > 3 and word in known}
+    return known.get(whole) or (found.pop() if len(found) == 1 else None)
+
+
 @cache
 def _names() -> dict[str, str]:
     """Return all codes with their English names, "" where it is not known."""

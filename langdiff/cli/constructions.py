@@ -45,7 +45,7 @@ def _existing_rules(given: list[str] | None) -> list[str] | None:
     for option in given or []:
         _, file = split_name(option)
         try:
-            existing(file or None)
+            existing(file)
         except DataError:
             from langdiff.constructions.rules import Scheme
 

@@ -85,7 +85,10 @@ def split_name(given: str) -> tuple[str, str]:
     (('small', 'runs/lr=0.1/out.conllu'), ('', 'out.conllu'))
     """
     name, equals, path = given.partition("=")
-    return (name, path) if name and equals else ("", given)
+    found = (name, path) if name and equals else ("", given)
+    if not found[1]:
+        raise ConfigError(f"{given!r}: no file is named; write NAME=FILE.")
+    return found
 
 
 def named_paths(arguments: list[str], what: str = "documents", *, taken: str = "") -> list[tuple[str, Path]]:
@@ -104,7 +107,7 @@ def named_files(given: list[str] | None, option: str, what: str, example: str = 
     found: dict[str, str] = {}
     for each in given or []:
         name, file = split_name(each)
-        if not (name and file):
+        if not name:
             raise ConfigError(f"{option} {each}: write NAME=FILE{f', such as {example}' if example else ''}.")
         if name in found:
             raise ConfigError(f"{option} {each}: a second {what} for {name!r}; give one.")
@@ -132,7 +135,7 @@ def existing_after_name(given: list[str] | None) -> list[str] | None:
     """Refuse NAME=FILE if the file does not exist; other forms are refused where they are read."""
     for each in given or []:
         name, path = split_name(each)
-        if name and path and not path.startswith("tiktoken:"):
+        if name and not path.startswith("tiktoken:"):
             existing(path)
     return given
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from langdiff.base.archives import ARCHIVES, COMPRESSED, File, is_archive, members_of
+from langdiff.base.io import name_of_file
 from langdiff.base.iso639 import code_of
 from langdiff.errors import DataError, listing
 
@@ -124,8 +125,8 @@ def edition_of(file: File, suffixes: Sequence[str]) -> str:
     """
     for suffix in sorted(suffixes, key=len, reverse=True):
         if file.name.lower().endswith(suffix) and len(file.name) > len(suffix):
-            return file.name[: -len(suffix)]
-    return Path(file.name).stem
+            return name_of_file(file.name[: -len(suffix)])
+    return name_of_file(Path(file.name).stem)
 
 
 def by_language_ending(files: Iterable[File], suffixes: Sequence[str]) -> dict[str, File]:

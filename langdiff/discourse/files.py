@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn, get_args
 
 from langdiff.base.archives import COMPRESSED
-from langdiff.base.io import as_paths, read_blocks, write_text
+from langdiff.base.io import as_paths, file_names, name_of_file, read_blocks, write_text
 from langdiff.base.suspicion import Doubts, report
 from langdiff.base.types import OnError, check_choice, check_kind, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
@@ -21,7 +21,7 @@ from langdiff.discourse.drafts import Draft, fault, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, Node, NodeError, in_order
 from langdiff.discourse.rst_xml import Detached, rst_xml_draft, write_rst_xml
 from langdiff.discourse.tree import Attachment, DiscourseTree, attachments_of, tree_of_attachments
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, option, warn
 
 _NUCLEARITY = {"n": NUCLEUS, "s": SATELLITE, "r": ROOT} | {name.lower(): name for name in (NUCLEUS, SATELLITE, ROOT)}
 _TEXT = re.compile(r"\(\s*text\s*(?:_!(?P<marked>.*?)_!|<EDU>(?P<tagged>.*?)</EDU>)\s*\)", re.S)
@@ -473,14 +473,13 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     """
     check_choice("format", format, get_args(DiscourseFormat))
     check_kind(trees, Mapping, "trees are given by name of the document, {'rain': …}")
-    if odd := [name for name in trees if not name or Path(name).name != name or name.startswith(".")]:
-        raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
+    files = file_names(trees, "document(s)")
     if format != "rs3":
         _check_relations(trees, format)
     texts = {name: _WRITERS[format](tree) for name, tree in trees.items()}
     if format in ("spans", "attachments") and any(tree.texts for tree in trees.values()):
         warn(f"the format {format!r} has no place for texts; they are not written.")
-    paths = [Path(directory) / f"{name}.{format}" for name in texts]
+    paths = [Path(directory) / f"{files[name]}.{format}" for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
         write_text(path, text)
     return paths
@@ -526,4 +525,4 @@ def _name_and_ending(path: Path, *, any_ending: bool) -> tuple[str, str]:
     bare = path.with_suffix("") if path.suffix in COMPRESSED else path
     if not any_ending and bare.suffix not in ENDINGS:
         raise DataError(f"{path}: the ending {bare.suffix!r} names no format. Name it: {option('format', 'dis')}.")
-    return bare.stem, bare.suffix
+    return name_of_file(bare.stem), bare.suffix

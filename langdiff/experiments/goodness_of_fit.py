@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from langdiff import __version__
-from langdiff.base.io import parse_json, read_bytes, write_json
+from langdiff.base.checksums import read_sealed, seal
+from langdiff.base.io import write_json
 from langdiff.base.progress import progress_bar
 from langdiff.base.result import Result, drawing
 from langdiff.base.signature import full_hash, full_signature, name_of_number
@@ -26,6 +27,8 @@ from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+FORMAT = "langdiff goodness"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -304,7 +307,8 @@ class _Work:
                 stored = {name: getattr(score, name) for name in VALUES if name != "converged"}
                 stored["converged"] = fitted.converged
                 if path is not None:
-                    write_json(path, {"model": self.model.name, "subset": self.subset, "n": n, "fix": fix} | stored)
+                    about = {"format": FORMAT, "format_version": 1, "model": self.model.name, "subset": self.subset}
+                    write_json(path, seal(about | {"n": n, "fix": fix} | stored))
             found.append(stored)
         return found
 
@@ -326,15 +330,13 @@ class _Work:
 
 def _read(path: Path) -> dict[str, Any] | None:
     """Return a stored score; None if there is none."""
-    try:
-        content = parse_json(read_bytes(path))
-        return {name: content[name] for name in VALUES}
-    except (FileNotFoundError, NotADirectoryError):
+    if not path.exists():
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise CheckpointError(
-            f"{path}: not a stored result of goodness; delete the file to compute it anew."
-        ) from error
+    try:
+        content = read_sealed(path, kind=FORMAT, version=1, what="stored result of goodness")
+    except DataError as error:
+        raise CheckpointError(f"{error} Delete the file to compute it anew.") from error
+    return {name: content[name] for name in VALUES}
 
 
 def _subsets(

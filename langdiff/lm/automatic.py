@@ -122,6 +122,8 @@ def tell_cost(recipe: LanguageModelRecipe, train: Multitext, dev: Multitext, wor
         return each * max(total / workers, sizes[largest]) / 3600, cost
 
     hours, cost = tried(recipe)
+    if not cost.epoch:  # of a kind that tells none
+        return
     kind, _, _ = recipe.name.partition("-")
     rungs = dict.fromkeys(step.recipe.replace("char", kind) for step in LADDER) if hours > 1 else ()
     cheaper = [found for name in rungs if name in recipe.names() and (found := find_lm(name)).effort < recipe.effort]

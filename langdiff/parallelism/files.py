@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from xml.sax.saxutils import quoteattr
 
 from langdiff.base.archives import COMPRESSED, File
-from langdiff.base.io import as_paths, read_blocks, read_lines, write_text
+from langdiff.base.io import as_paths, file_names, name_of_file, read_blocks, read_lines, write_text
 from langdiff.base.suspicion import Doubts, report
 from langdiff.base.types import check_choice, check_kind
 from langdiff.base.xml import XmlEvents, read_xml
@@ -302,10 +302,8 @@ def write_parallelisms(
     """
     check_choice("format", format, get_args(ParallelismFormat))
     check_kind(documents, Mapping, "documents are given by name, {'1': …}")
-    if odd := [name for name in documents if not name or Path(name).name != name or name.startswith(".")]:
-        raise DataError(f"{len(odd)} document(s) cannot be names of files: {listing(odd)}.")
     texts: dict[str, str] = {}
-    for name, document in documents.items():
+    for (_, name), document in zip(file_names(documents, "document(s)").items(), documents.values(), strict=True):
         if format == "brat":
             texts[f"{name}.txt"], texts[f"{name}.ann"] = brat_texts(document)
         else:
@@ -324,7 +322,7 @@ def document_name(path: Path) -> str:
     >>> document_name(Path("tokenized/18_annotated.xml.gz"))
     '18'
     """
-    stem = _bare(path).stem
+    stem = name_of_file(_bare(path).stem)
     return stem.removesuffix(_ANNOTATED) or stem
 
 

@@ -135,7 +135,9 @@ def draw_cells(two_way: "TwoWay", ax: Axes | None = None, **style: Any) -> Axes:
     measured = cells.iloc[: len(two_way.levels)].assign(
         low=np.min(sign * ends, axis=0), high=np.max(sign * ends, axis=0)
     )
-    languages, systems = (two_way.leaderboard(of).index for of in ("languages", "systems"))
+    languages, systems = (
+        two_way.leaderboard(f"{of}s").index.append(pd.Index(gaps)) for of, gaps in two_way.without_level.items()
+    )
     languages = languages[::sign]  # the ablest or the hardest on top
     ax = row_axes(ax, languages)
     rows = pd.Series(np.arange(len(languages)), languages)
@@ -150,7 +152,7 @@ def draw_cells(two_way: "TwoWay", ax: Axes | None = None, **style: Any) -> Axes:
         usual |= {"elinewidth": dot / 4, "markeredgewidth": 0, "label": str(system)}
         ax.errorbar(x, y, xerr=np.array([x - own["low"], own["high"] - x]), **(usual | style))
     low, high = ax.get_xlim()
-    bounded: Any = cells["low"].iloc[len(two_way.levels) :] if two_way.bounds is not None else {}
+    bounded: Any = cells["low"].iloc[len(two_way.levels) :] if "low" in cells else {}
     for (language, system), end in bounded.items():
         number, at = list(systems).index(system), sign * end
         y = rows[language] + APART * ((len(systems) - 1) / 2 - number) / len(systems)
@@ -158,7 +160,7 @@ def draw_cells(two_way: "TwoWay", ax: Axes | None = None, **style: Any) -> Axes:
         low = min(low, at - 1.2 * ARROW * (high - low))
     ax.set_xlim(low, high)
     label = "ability" if sign < 0 else "difficulty"
-    bounds = "" if two_way.bounds is None else "; arrows: bounds"
+    bounds = "; arrows: bounds" if len(bounded) else ""
     title = two_way.title if two_way.converged else f"{two_way.title}, NOT CONVERGED"
     name = f"{label} ({two_way.scale.unit}), with 95 % interval{bounds}"
     return finish(ax, name, title=title, keep=["bottom"], legend=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from langdiff.base.iso639 import english_names
+from langdiff.base.iso639 import code_named, english_names
 from langdiff.corpora import read_multitext
 from langdiff.corpora.formats.registry import guess_format, known_formats
 from langdiff.errors import DataError, LangdiffError
@@ -123,8 +123,11 @@ def _languages(multitext: Multitext) -> Iterator[str]:
     yield 'tokenization = "reversible" # ? "as-is" for texts whose words are parted already'
     yield f"# ? languages, by the names of editions: {shown or 'none'}"
     unknown = [str(name) for name in multitext.editions if languages.get(name) not in names]
-    if unknown:
-        yield f"# ? language not known: {', '.join(unknown)}. Name the files by codes, or give a table as edition_info."
+    if guessed := {name: code for name in unknown if (code := code_named(name))}:
+        yield f"# ? these may be, by their English names: {', '.join(map(' = '.join, guessed.items()))}."
+        yield "#   A run knows codes only: name the files by them, or write a table, edition_info: edition, iso639_3."
+    if others := [name for name in unknown if name not in guessed]:
+        yield f"# ? language not known: {', '.join(others)}. Name the files by codes, or give a table as edition_info."
 
 
 def _models(multitext: Multitext) -> Iterator[str]:

@@ -130,6 +130,7 @@ class ColumnLevels:
     additive: bool = False
     interacts: JointTest | None = None
     bounds: pd.DataFrame | None = None
+    aside: pd.DataFrame | None = None
     system_bounds: pd.Series | None = None
 
     def __post_init__(self) -> None:

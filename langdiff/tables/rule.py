@@ -109,7 +109,7 @@ def draw_interval(
 
 
 def drawn_p(beyond: Integers | int, draws: int) -> Floats:
-    """Return p-values where some of the draws are as large as what is observed, which counts as one of them."""
+    """Return p-values from the number of draws as large as the observed one, which counts as one of them."""
     return np.asarray((1 + beyond) / (1 + draws))
 
 
@@ -131,7 +131,7 @@ def exact_freedom(directions: Floats, parts: Floats) -> Floats:
 
 
 def t_p(estimate: Floats | float, std_error: Floats | float, freedom: Floats | float, *, above: bool = False) -> Floats:
-    """Return two-sided p-values by Student's t, or of what is `above` 0; NaN where an error is 0 or not known."""
+    """Return p-values by Student's t, two-sided or for estimates `above` 0; NaN where an error is 0 or not known."""
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.asarray(std_error, dtype=float)
         t = np.where(error > 0, np.asarray(estimate) / error, np.nan)

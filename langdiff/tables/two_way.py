@@ -52,6 +52,8 @@ class TwoWay(ColumnLevels, Result):
     bounds : DataFrame or None
         Columns at chance, by name: ``language`` and ``system``; ``level_low`` and ``interaction_low``, the least levels
         and interactions that their answers allow. Languages are then means over the other systems.
+    aside : DataFrame or None
+        Columns of languages or systems that are wholly at chance, of which the levels alone have an end: as `bounds`.
     system_bounds : Series or None
         Highest mean ability of each system with columns at chance, less that of all others.
 
@@ -201,7 +203,7 @@ class TwoWay(ColumnLevels, Result):
         found = flag_cells(self._cells, self._index[order], self.scale, q=q, level=level, maxima=self._maxima)
         alone = self._cells.tied & (np.abs(self._cells.estimate) <= ROUNDING)
         found.loc[self._index[order][alone], found.columns != "flag"] = np.nan
-        return found if self.bounds is None else self._with_bounds(found, "interaction")
+        return self._with_bounds(found, "interaction", self.bounds)
 
     def pairs(
         self,
@@ -344,11 +346,16 @@ class TwoWay(ColumnLevels, Result):
             frame[f"{of[:-1]}_effect"] = self.columns[of[:-1]].map(found).to_numpy()
         frame["interaction"] = np.nan if self.additive else self._residual(levels)
         centre = float(self.levels.mean())
-        return frame if self.bounds is None else self._with_bounds(frame, "level", centre)
+        return self._with_bounds(frame, "level", self.bounds, self.aside, centre=centre)
 
-    def _with_bounds(self, measured: pd.DataFrame, of: str, centre: float = 0.0) -> pd.DataFrame:
+    def _with_bounds(
+        self, measured: pd.DataFrame, of: str, *bounds: pd.DataFrame | None, centre: float = 0.0
+    ) -> pd.DataFrame:
         """Return a frame of cells with those at chance below, of which one end is known."""
-        cells: Any = self.bounds
+        known = [part for part in bounds if part is not None]
+        if not known:
+            return measured
+        cells = pd.concat(known)
         ends = cells[f"{of}_low"].to_numpy() - centre
         rows = pd.DataFrame({"low": ends}, pd.MultiIndex.from_frame(cells[list(LEVELS)]))
         if "flag" in measured:
@@ -374,26 +381,37 @@ class TwoWay(ColumnLevels, Result):
 
     def tables(self) -> list[Shown]:
         """Return leaderboards of systems and languages, the levels, and the interaction."""
-        if self.columns["system"].nunique() == 1:
+        single = self.columns["system"].nunique() == 1
+        if single and self.aside is None:
             return [self._board("languages")]
         found = [self._board(of) for of in ("systems", "languages") if self.columns[of[:-1]].nunique() > 1]
         cells, sign = self.to_frame(), -1 if self._abler else 1
         unit = "percent" if self.scale.unit == "nats" else self.scale.unit
         what = self.system_scale.quantity.replace("_", " ").capitalize()
         order = [self.leaderboard(of).index for of in ("languages", "systems")]
-        if self.columns["language"].nunique() == 1 or len(order[0]) > MOST_SHOWN:
+        shown = [names.append(pd.Index(self.without_level[of])) for names, of in zip(order, LEVELS, strict=True)]
+        if len(shown[0]) == 1 or len(shown[0]) > MOST_SHOWN:
             return found
         less = " less the mean of all" if what == "Score" else ""
-        level = grid_of_cells(cells.rename(columns={"level": "estimate"}), *order, sign=sign, unit=unit)
+        level = grid_of_cells(cells.rename(columns={"level": "estimate"}), *shown, sign=sign, unit=unit)
         found.insert(
             1, Shown(level, "levels", f"{what} of each system in each language{less}, {unit} ± standard error")
         )
+        if single:
+            return found
         if self.additive:
             test = () if self.interacts is None else (f"Interaction: {self.interacts.words}.",)
             return [*found, Shown(name="interaction", notes=("No interaction, since the fit is additive.", *test))]
         caption = f"Interaction, {unit} ± standard error: {what.lower()} beyond language and system"
         grid = grid_of_cells(self.flags(), *order, sign=sign, unit=unit)
         return [*found, Shown(grid, "interaction", caption, tuple(self._of_interaction()))]
+
+    @property
+    def without_level(self) -> dict[str, list[str]]:
+        """Languages, and systems, that are in no leaderboard, since all their columns are at chance."""
+        boards = {level: self.leaderboard(f"{level}s").index for level in LEVELS}
+        aside = pd.DataFrame(columns=list(LEVELS)) if self.aside is None else self.aside
+        return {level: list(dict.fromkeys(aside.loc[~aside[level].isin(boards[level]), level])) for level in LEVELS}
 
     @property
     def _abler(self) -> bool:
@@ -407,6 +425,8 @@ class TwoWay(ColumnLevels, Result):
         together = "intervals and ranks hold together (95 %)" if effects.known else "errors are not known"
         notes = [f"{of.capitalize()}: {JointTest(*self.test().loc[of].iloc[:-1]).words}."]
         notes += [self.cells.words] if of == "systems" and self.cells.words else []
+        gaps = self.without_level[of[:-1]]
+        notes += [f"No level, since all columns are at chance: {en(gaps)}."] if gaps else []
         grid = grid_of_board(self.leaderboard(of), effects.scale)
         return Shown(grid, of, f"{what} ± standard error; {together}", notes)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from langdiff.base.archives import COMPRESSED
-from langdiff.base.io import as_paths
+from langdiff.base.io import as_paths, name_of_file
 from langdiff.base.signature import short_hash
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS, report
 from langdiff.base.types import Integers
@@ -291,7 +291,7 @@ def file_name(path: Path) -> str:
     """
     if path.suffix.lower() in COMPRESSED:
         path = path.with_suffix("")
-    return path.stem
+    return name_of_file(path.stem)
 
 
 def refuse_equal_names(names: Sequence[str]) -> None:

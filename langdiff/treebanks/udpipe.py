@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from langdiff.base.io import as_path, atomic_path
+from langdiff.base.io import as_path, atomic_path, file_names
 from langdiff.base.progress import progress_bar
 from langdiff.base.types import import_extra
 from langdiff.errors import ConfigError, DataError, listing, option, warn, words
@@ -104,11 +104,11 @@ def parse_multitext(
     """
     model_of = _model_by_edition(models, multitext.edition_info["language"])
     parsers = {path: UDPipeParser(path) for path in dict.fromkeys(model_of.values())}
-    rows = []
+    rows, files = [], file_names(model_of, "edition(s)")
     with progress_bar(progress=progress) as bar:
         for name, path in model_of.items():
             texts = multitext.text(name)
-            file = as_path(directory) / f"{name}.conllu"
+            file = as_path(directory) / f"{files[name]}.conllu"
             sentences = parsers[path].write(_followed(texts, bar, name), file)
             rows.append((name, len(texts), sentences, str(file)))
     return pd.DataFrame(rows, columns=["edition", "intents", "sentences", "file"])

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.base import archives, io
 from langdiff.base.io import (
+    DEVICE,
     LockedError,
     atomic_path,
     is_locked,
@@ -30,7 +32,7 @@ from langdiff.constructions import read_gold, read_parses
 from langdiff.discourse import read_discourse
 from langdiff.errors import DataError, OutputError
 from langdiff.experiments import read_origins
-from langdiff.parallelism import read_parallelisms
+from langdiff.parallelism import Parallelism, make_document, read_parallelisms
 from langdiff.parallelism.taggers.word_vectors import read_word_vectors
 from langdiff.run import read_run
 from langdiff.run.experiment_file import read_experiment
@@ -254,3 +256,26 @@ def test_whether_a_folder_is_owned_may_be_asked_at_any_time(tmp_path):
 def test_readers_say_what_is_no_path(read, path):
     kind = "list" if isinstance(path, list) else type(path).__name__
     refused(DataError, rf"^a path must be a str or Path, not ({kind}|int)\.$", read, path)
+
+
+DEVICES = ["con", "AUX", "nul.a", "prn", "com1", "LPT9"]
+
+
+@pytest.mark.parametrize("format", ["moses", "jsonl", "parquet", "brat", "spans"])
+def test_no_file_has_the_name_of_a_device_of_windows(tmp_path, format):
+    match format:
+        case "brat":
+            document = make_document("1", ["we", "sing", "they", "rest"], [Parallelism(((0, 2), (2, 4)))])
+            ld.parallelism.write_parallelisms(dict.fromkeys(DEVICES, document), tmp_path, format=format)
+            found = read_parallelisms(tmp_path)
+        case "spans":
+            tree = ld.discourse.parse_discourse("1 1 N span\n2 2 S cause\n", format="spans", document="1")
+            ld.discourse.write_discourse(dict.fromkeys(DEVICES, tree), tmp_path, format=format)
+            found = read_discourse(tmp_path)
+        case _:
+            ld.corpora.write_multitext(
+                ld.read_frame(pd.DataFrame({name: ["a"] for name in DEVICES})), tmp_path, format=format
+            )
+            found = ld.read_multitext(tmp_path, format=format).editions
+    assert sorted(found) == sorted(DEVICES)
+    assert not any(DEVICE.fullmatch(path.name) for path in tmp_path.iterdir())

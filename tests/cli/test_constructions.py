@@ -71,6 +71,8 @@ def test_two_parsers_with_rules_of_their_own(evaluate, files):
         (["--parser", "cc={}/cc.gr", "--parser", "{}/cc.gr"], "cc.gr: a second parser 'cc'. Give each file a name"),
         (["--parser", "{}/cc.gr", "--parser", "cc={}/cc.gr"], "cc.gr: a second parser 'cc'. Give each file a name"),
         (["--parser", "cc={}/cc.rules"], "cc.rules: the ending says the shape"),
+        (["--parser", "cc="], "'cc=': no file is named; write NAME=FILE"),
+        (["--parser", "cc={}/cc.gr", "--rules", "cc="], "'cc=': no file is named; write NAME=FILE"),
         (["--parser", "cc=missing.gr"], "langdiff: missing.gr: no such file or directory.\n"),
         (["--parser", "cc={}/cc.gr", "--tokens", "cc=none.txt"], "langdiff: none.txt: no such file or directory.\n"),
         (["--parser", "cc={}/cc.gr", "--rules", "cc=none.rules"], "--rules cc=none.rules: no such file; rules of"),

@@ -20,6 +20,11 @@ def _lines(folder):
     (folder / "fin.txt").write_text("\n".join(LINES["deu"][:-1]) + "\n", "utf-8")
 
 
+def _named(folder):
+    for name, lines in zip(("German", "welsh_cym", "Vulgate"), LINES.values(), strict=True):
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n", "utf-8")
+
+
 def _verses(folder):
     for code, lines in {"deu-a": LINES["deu"], "eng-b": LINES["eng"]}.items():
         rows = [f"40{1 + k // 15:03}{1 + k % 15:03}\t{text}" for k, text in enumerate(lines)]
@@ -34,6 +39,10 @@ def _table(folder):
 
 FOUND = {
     _lines: ("moses", ["fin: has 119 lines", "language not known: unknown", "deu = German", "documents are known"]),
+    _named: (
+        "moses",
+        ["English names: German = deu, welsh_cym = cym.", "known: Vulgate."],
+    ),
     _verses: ("pbc", ["eng-b = English", "which is known"]),
     _table: ("table", ["[selection]", "min_intents = 119"]),
 }

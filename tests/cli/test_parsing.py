@@ -59,7 +59,7 @@ def test_each_edition_is_parsed_by_its_model(langdiff, corpus, tmp_path):
     ("model", "message"),
     [
         ("en.udpipe", "--udpipe en.udpipe: write NAME=FILE"),
-        ("eng=", "--udpipe eng=: write NAME=FILE"),
+        ("eng=", "'eng=': no file is named; write NAME=FILE"),
         ("en=en.udpipe", "'en' is neither an edition nor a language; there are 'deu', 'eng', 'fra'"),
     ],
 )

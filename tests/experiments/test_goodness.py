@@ -88,9 +88,11 @@ def test_a_damaged_result_is_named(tmp_path):
     surprisals = simulated(40)
     ld.goodness(surprisals, "1", n_subsets=1, seed=0, cache=tmp_path)
     (path,) = tmp_path.iterdir()
-    path.write_text('{"model": "1"}')
-    with pytest.raises(CheckpointError, match=f"{path.name}: not a stored result"):
-        ld.goodness(surprisals, "1", n_subsets=1, seed=0, cache=tmp_path)
+    whole = path.read_text()
+    digit = whole.index('"per_cell": ') + 15  # a number of which one digit is another
+    for damaged in ('{"model": "1"}', f"{whole[:digit]}{(int(whole[digit]) + 1) % 10}{whole[digit + 1 :]}"):
+        path.write_text(damaged)
+        refused(CheckpointError, path.name, ld.goodness, surprisals, "1", n_subsets=1, seed=0, cache=tmp_path)
 
 
 def test_one_setting_or_all_are_drawn():

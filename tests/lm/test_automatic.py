@@ -11,7 +11,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES, automatic, score_multitext, train_language_model
 from langdiff.lm.automatic import LADDER, Size, Step, chosen_for, tell_cost
-from langdiff.lm.language_model import Cost
+from langdiff.lm.language_model import Cost, LanguageModelRecipe
 from langdiff.lm.lstm import training
 from langdiff.lm.lstm.recipe import Recipe
 from langdiff.lm.lstm.training import MEMORY
@@ -108,6 +108,8 @@ def test_what_training_costs_is_told_with_a_cheaper_recipe(parts, monkeypatch, c
         monkeypatch.setattr(automatic, "WORTH_TRYING", 0)
         tell_cost(recipe, parts.train, parts.dev, workers=2)
         tell_cost(quick, parts.train, parts.dev, workers=100)
+        monkeypatch.setattr(Recipe, "cost", LanguageModelRecipe.cost)  # of kinds with an effort and no cost
+        tell_cost(recipe, parts.train, parts.dev, workers=2)
     told, short = caplog.messages
     judged = parts.dev.text(parts.train.editions[np.argmax(sizes)]).str.len().sum() / max(sizes)
     hours = (0.001 + 900 * 0.001 * (1 + judged / 3)) * max(sum(sizes) / 2, max(sizes)) / 3600
@@ -123,6 +125,11 @@ def test_every_kind_of_network_can_be_tried(name, monkeypatch):
     monkeypatch.setattr(training, "TRIED", 1e5)
     texts = pd.Series(["the cat sat on the mat", "the dog lay on the log", "a cat and a dog sat"] * 300)
     narrow = {"embedding_size": 16, "hidden_size": 16, "min_count": 1}
-    cost = replace(RECIPES[name], **narrow).cost(texts)
-    assert 0 < cost.before < cost.epoch * 1000
-    assert MEMORY < cost.memory < 2 * MEMORY
+    recipe, tried, loop = replace(RECIPES[name], **narrow), [], training.EpochLoop
+    monkeypatch.setattr(training, "EpochLoop", lambda **of: tried.append(of["train"]) or loop(**of))
+    for each in (texts, pd.Series([texts.str.cat(sep=" ")])):  # one long text is tried in part, too
+        cost = recipe.cost(each)
+        assert 0 < cost.before < cost.epoch * 1000
+        assert MEMORY < cost.memory < 2 * MEMORY
+    most = max(recipe.batch_units, 1e5 * recipe.epochs / recipe.effort)
+    assert max(len(ids) for ids in tried[-1].intents) <= most

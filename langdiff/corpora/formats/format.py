@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import File
-from langdiff.base.io import atomic_path
+from langdiff.base.io import atomic_path, file_names
 from langdiff.base.remote import source_of
 from langdiff.base.types import OnError, OwnKind, Ranges
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
@@ -266,11 +266,7 @@ def text_files(
     multitext: Multitext, directory: Path, suffixes: Sequence[str], beside: Iterable[str] = (), ending: str = ".txt"
 ) -> dict[str, str]:
     """Return the name of each edition's file."""
-    for edition in multitext.editions:
-        name = str(edition)
-        if not name or name.startswith(".") or not name.isprintable() or "/" in name or "\\" in name:
-            raise DataError(f"edition {edition!r} cannot be the name of a file. Rename it.")
-    files = {edition: f"{edition}{ending}" for edition in multitext.editions}
+    files = {edition: f"{name}{ending}" for edition, name in file_names(multitext.editions, "edition(s)").items()}
     ours = {*files.values(), *beside}
     there = sorted(file.name for file in directory.iterdir()) if directory.is_dir() else []
     others = [name for name in there if name.lower().endswith(tuple(suffixes)) and name not in ours]

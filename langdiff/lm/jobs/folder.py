@@ -7,7 +7,6 @@ seed, text or setting lies beside it and replaces nothing.
 import io
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -18,7 +17,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from langdiff.base.checksums import CHECKSUMS, Checksums, read_checksums, write_checksums
-from langdiff.base.io import LOCK, as_path, atomic_path, parse_json, read_bytes, remove, write_json
+from langdiff.base.io import DEVICE, LOCK, as_path, atomic_path, parse_json, read_bytes, remove, write_json
 from langdiff.base.signature import full_hash
 from langdiff.errors import DataError
 from langdiff.lm.checkpoint import is_state
@@ -33,7 +32,6 @@ MODEL = "model"
 COMPUTE = "compute.json"  # device and versions, not in the key: results that differ by it only are taken for the same
 
 DIGITS = 12  # of the hash of a key, in the name of a folder
-_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9]) *(\..*)?")  # names of devices on Windows
 
 _STEM = "surprisals"
 _COLUMNS = ["bits", "eos_bits", "units", "replaced"]  # what cannot be counted again from the text alone
@@ -97,7 +95,7 @@ def folder_name(name: str) -> str:
     quoted = "".join(f"%{ord(c):02X}" if "A" <= c <= "Z" else quote(c, safe=" ()+,=@") for c in name)
     if quoted[-1:] in (".", " "):  # Windows drops them
         quoted = f"{quoted[:-1]}%{ord(quoted[-1]):02X}"
-    if _RESERVED.fullmatch(quoted):
+    if DEVICE.fullmatch(quoted):
         quoted = f"%{ord(quoted[0]):02X}{quoted[1:]}"
     return quoted
 

@@ -163,7 +163,7 @@ def calibrate(recipe: "Recipe", texts: pd.Series) -> Cost:
     if recipe.units == "bpe":  # of all texts, as it decides how large the softmax is
         symbols += int(recipe.bpe_ratio * len(set(texts.str.cat(sep=" ").split())))
     begin = time.process_time()
-    first = [alphabet.apply(text) for text in texts[characters.cumsum() - characters < SAMPLE]]
+    first = [alphabet.apply(text[:SAMPLE]) for text in texts[characters.cumsum() - characters < SAMPLE]]
     units, _ = learn_units(first, alphabet, recipe)
     learned, symbols = EncodedPart.from_texts(first, units), max(symbols, units.size + 1)
     if recipe.ngram_orders:
@@ -171,10 +171,10 @@ def calibrate(recipe: "Recipe", texts: pd.Series) -> Cost:
     before = (time.process_time() - begin) / learned.characters
     if recipe.bptt is not None:  # as many streams, of fewer steps
         recipe = replace(recipe, bptt=SHORTEST, batch_units=recipe.batch_units // recipe.bptt * SHORTEST)
-    ends = np.cumsum([len(ids) + 1 for ids in learned.intents])
-    rough = TRIED / (recipe.effort / recipe.epochs)
-    few = 1 + int(np.searchsorted(ends, max(rough, recipe.batch_units)))
-    tried, randomness = learned._replace(intents=learned.intents[:few]), Randomness.from_seed(0, torch.device("cpu"))
+    ends, most = np.cumsum([len(ids) + 1 for ids in learned.intents]), recipe.batch_units
+    most = max(most, int(TRIED * recipe.epochs / recipe.effort))
+    few = [ids[:most] for ids in learned.intents[: 1 + int(np.searchsorted(ends, most))]]
+    tried, randomness = learned._replace(intents=few), Randomness.from_seed(0, torch.device("cpu"))
     network = build_network(recipe, symbols, randomness.initial)
     loop = EpochLoop(
         network=network, recipe=recipe, train=tried, dev=tried, randomness=randomness, report=report_nothing
@@ -183,7 +183,7 @@ def calibrate(recipe: "Recipe", texts: pd.Series) -> Cost:
         loop.train_once(1)  # sets libraries up
         begin = time.process_time()
         loop.train_once(1)
-    epoch = (time.process_time() - begin) / ends[:few][-1] * ends[-1] / learned.characters
+    epoch = (time.process_time() - begin) / sum(len(ids) + 1 for ids in few) * ends[-1] / learned.characters
     weights = sum(each.numel() for each in network.parameters())
     of_texts = int(characters.sum()) * (OF_NGRAMS if recipe.ngram_orders else OF_UNITS)
     return Cost(before, float(epoch), MEMORY + 16.0 * weights + of_texts)

@@ -192,6 +192,7 @@ class Crossed:
             interacts=None if profiles is None else JointTest(*profiles.loc[INTERACTION, list(JointTest._fields)]),
             system_bounds=self._fit.bounds,
             bounds=bounds if len(bounds) and (kept & ~compared).any() else None,
+            aside=aside if len(aside := self._at_chance(aside=True)) else None,
         )
 
     @property
@@ -201,7 +202,10 @@ class Crossed:
         return columns is not None and not columns["system"].isin(self._bounds()["system"]).all()
 
     def _bounds(self) -> pd.DataFrame:
-        """Return the columns at chance whose language and system have others, with their bounds."""
+        return self._at_chance(aside=False)
+
+    def _at_chance(self, *, aside: bool) -> pd.DataFrame:
+        """Return the columns at chance, with their bounds, whose language and system have others, or have none."""
         guessing, columns = self._fit.guessing, self._fit.columns
         if guessing is None or columns is None:
             return pd.DataFrame(columns=[*LEVELS, "level_low", "interaction_low"])
@@ -209,20 +213,16 @@ class Crossed:
         names = [name.split(SIGN) for name in low.index]
         found = low.assign(**{level: [name[place] for name in names] for place, level in enumerate(LEVELS)})
         inside = found["language"].isin(columns["language"]) & found["system"].isin(columns["system"])
-        bounds: pd.DataFrame = found.loc[inside, [*LEVELS, "level_low", "interaction_low"]]
+        bounds: pd.DataFrame = found.loc[inside != aside, [*LEVELS, "level_low", "interaction_low"]]
         return bounds
 
     def set_aside(self) -> dict[str, list[str]]:
         """Return languages and systems all of whose columns are at chance, so that only their bounds are known."""
-        guessing, columns = self._fit.guessing, self._fit.columns
-        if guessing is None or columns is None:
-            return {}
-        names = [name.split(SIGN) for name in guessing.index[guessing["at_chance"]]]
-        found = {
-            f"{level}s": list(dict.fromkeys(name[place] for name in names if name[place] not in set(columns[level])))
-            for place, level in enumerate(LEVELS)
-        }
-        return {level: own for level, own in found.items() if own}
+        aside, columns = self._at_chance(aside=True), self._fit.columns
+        gone = (
+            {} if columns is None else {level: aside.loc[~aside[level].isin(columns[level]), level] for level in LEVELS}
+        )
+        return {f"{level}s": list(dict.fromkeys(own)) for level, own in gone.items() if len(own)}
 
     def sentences_of_chance(self) -> Iterator[str]:
         """Yield which languages and systems are at chance, or below it, where others are not."""
@@ -230,8 +230,9 @@ class Crossed:
         if guessing is None:
             return
         low = guessing[guessing["at_chance"]]
-        names = low.index.map(str).str.split(SIGN)
-        low = low.assign(language=names.str[0], system=names.str[-1]).rename_axis("column")
+        names = [str(name).split(SIGN) if self._fit.columns is not None else [str(name)] for name in low.index]
+        first, last = ([parts[place] for parts in names] for place in (0, -1))
+        low = low.assign(language=first, system=last).rename_axis("column")
         if (languages := aside.get("languages")) and len(low) > 0:
             yield f"No system can be told from guessing in {en(languages)}."
             low = low[~low["language"].isin(languages)]

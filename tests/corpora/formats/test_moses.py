@@ -149,7 +149,7 @@ def test_what_is_no_bible_is_written_as_lines_unless_asked_otherwise(tmp_path):
         (frame_of(None), r"edition 'deu' has no text at all"),
         (read_frame(pd.DataFrame({"intents": ["a"]}, index=["1"])), "has the name of another file of this format"),
         (read_frame(pd.DataFrame({"deu": ["a"]}, index=["x\ny"])), r"an intent, 'x\\ny', holds '\\n'"),
-        (read_frame(pd.DataFrame({"a/b": ["a"]}, index=["1"])), "cannot be the name of a file"),
+        (read_frame(pd.DataFrame({"a/b": ["a"]}, index=["1"])), "cannot be names of files"),
     ],
 )
 def test_what_the_format_cannot_hold(tmp_path, multitext, message):

@@ -307,7 +307,7 @@ def test_intents_that_are_no_verses(tmp_path):
 @pytest.mark.parametrize("name", ["a/b", "..", ".a", "a\\b", ""])
 def test_editions_that_are_no_file_names(tmp_path, name):
     bibles = read_frame(frame_of({name: ["a", "b", "c"]}))
-    refused(DataError, "cannot be the name of a file", write, bibles, tmp_path / "out")
+    refused(DataError, "cannot be names of files", write, bibles, tmp_path / "out")
 
 
 def test_edition_without_text_and_reserved_column(tmp_path):

@@ -192,6 +192,24 @@ def test_columns_at_chance_are_bounds_and_the_others_stay_free():
     assert list(fit.predict(outcomes)) == list(fit.systems.index)
 
 
+@pytest.mark.parametrize(("level", "name"), [("language", "l2"), ("system", "a")])
+def test_what_is_wholly_at_chance_has_its_place_in_table_and_picture(level, name):
+    outcomes = drawn(seed=6, languages={"l1": -1.5, "l2": -0.5}, systems={"a": 0.0, "b": 0.5, "c": 1.0})
+    values, guessed = outcomes.successes.copy(), (outcomes.columns[level] == name).to_numpy()
+    values.loc[:, guessed] = np.random.default_rng(1).binomial(1, 0.25, (len(values), guessed.sum())).astype(float)
+    with pytest.warns(LangdiffWarning, match=r"cannot be told from guessing"):
+        two_way = ld.fit_outcomes(replace(outcomes, successes=values)).two_way
+    assert two_way.without_level["language"] == (["l2"] if level == "language" else [])
+    grid = next(shown for shown in two_way.tables() if shown.name == "levels").content
+    assert [line.name for line in grid.lines] == ["l1", "l2"]
+    assert len(grid.columns) == 3
+    assert sum(cell.text.startswith("<") for line in grid.lines for cell in line.cells) == guessed.sum()
+    axes = two_way.plot()
+    assert {text.get_text() for text in axes.get_yticklabels()} == {"l1", "l2"}
+    assert len(axes.get_legend_handles_labels()[1]) == 3
+    assert len(axes.texts) == guessed.sum()  # arrows
+
+
 TABLE_H = """010000000 111101111 111011000 001111001 111000111 111011001 111111111 101100100 111011111 000001000
 111101000 111001000 111111011 101111111 111110111 111111010 101011000 111101111 111111000 111001000 111111010 011000001
 011111011 011011111"""
@@ -301,6 +319,7 @@ def test_one_language_leaves_columns_at_chance_out():
         fit = ld.fit_outcomes(outcomes)
     assert "l1@guess" not in fit.systems.index
     assert fit.guessing.loc["l1@guess", "at_chance"]
+    assert "l1@guess cannot be told from guessing (" in " ".join(fit._lines())
     weak = outcomes.sel(systems=["l1@guess", "l1@c"])
     refused(DataError, "too few are left", ld.fit_outcomes, weak)
 

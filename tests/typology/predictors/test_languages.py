@@ -122,26 +122,28 @@ def test_correlate_joins_editions_by_their_languages_and_leaves_codes_untested(f
 
 @pytest.mark.skipif(not (DATA / "mielke2019").exists(), reason="needs the data folder named by LANGDIFF_DATA")
 @pytest.mark.parametrize(
-    ("feature", "model", "n", "statistic", "df", "df_residual", "p"),
+    ("feature", "n", "df", "figures"),  # F, degrees of freedom of the residuals and p by language model
     [
-        ("81A", "bpe", 40, 0.904645, 4, 31.681, 0.473037),
-        ("81A", "char", 40, 1.005434, 4, 31.380, 0.419482),
-        ("26A", "bpe", 30, 3.116791, 1, 22.200, 0.091242),
-        ("26A", "char", 30, 1.536878, 1, 28, 0.225373),
+        ("81A", 40, 4, {"bpe": (0.904645, 31.681, 0.473037), "char": (1.005434, 31.380, 0.419482)}),
+        ("26A", 30, 1, {"bpe": (3.116791, 22.200, 0.091242), "char": (1.536878, 28, 0.225373)}),
     ],
 )
-def test_word_order_and_affixes_of_published_difficulties(feature, model, n, statistic, df, df_residual, p):
+def test_word_order_and_affixes_of_published_difficulties(feature, n, df, figures):
     """Figures of R 4.2 (nlme, ape), with p by our own denominator; difficulties of Mielke et al. (2019)."""
     rows = pd.read_csv(DATA / "mielke2019/wals_categories.csv", keep_default_na=False)
     rows = rows[(rows["feature"] == feature) & (rows["in_iso_join"] == 1)].set_index("iso639_3")
     found = language_table(rows.index, wals=DATA / "wals", glottolog=DATA / "glottolog", features=feature)
     assert (found.table[feature].astype(str) == rows["value_name"]).all()
-    y = rows[f"mean_log_difficulty_{model}"].astype(float)
-    result = ld.correlate(y, found.to_frame(), tests="phylo", tree=DATA / "glottolog").to_frame().iloc[0]
-    assert (result["n"], result["df"]) == (n, df)
-    assert result["estimate"] == pytest.approx(statistic, abs=2e-5)
-    assert result["df_residual"] == pytest.approx(df_residual, abs=2e-2)
-    assert result["p"] == pytest.approx(p, abs=2e-5)
+    y = pd.DataFrame({name: rows[f"mean_log_difficulty_{name}"].astype(float) for name in figures})
+    tested = (
+        ld.correlate(y, found.to_frame(), tests="phylo", tree=DATA / "glottolog").to_frame().set_index("language_model")
+    )
+    for name, (statistic, df_residual, p) in figures.items():
+        result = tested.loc[name]
+        assert (result["n"], result["df"]) == (n, df)
+        assert result["estimate"] == pytest.approx(statistic, abs=2e-5)
+        assert result["df_residual"] == pytest.approx(df_residual, abs=2e-2)
+        assert result["p"] == pytest.approx(p, abs=2e-5)
 
 
 @pytest.mark.skipif(not (DATA / "wals").is_dir(), reason="needs WALS in the data folder")
