@@ -28,8 +28,7 @@ from langdiff.errors import ConfigError, TrainingError
 from langdiff.lm.jobs.job import Job, JobResult, run_job
 from langdiff.lm.jobs.record import one_thread_of_torch
 from langdiff.lm.jobs.workers import Failures
-from langdiff.tables.divisions import Parts
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Multitext, Parts
 from langdiff.tables.text_sources import TextSource
 
 if TYPE_CHECKING:
