@@ -29,7 +29,7 @@ import psutil
 from langdiff.base.progress import progress_bar
 from langdiff.errors import LangdiffWarning
 from langdiff.lm.compute import _of_edition
-from langdiff.lm.jobs.dask_jobs import catalogue_of, pack, run_on_dask, without_intents
+from langdiff.lm.jobs.dask_jobs import Call, parcel_of, run_on_dask
 from langdiff.lm.jobs.folder import job_folder
 from langdiff.lm.jobs.job import Job, JobResult, run_job
 from langdiff.lm.jobs.workers import Failures
@@ -167,12 +167,9 @@ def measure(client, scheduler, parts, cache, work):
 
 def report_sizes(parts, cache):
     (job,) = jobs_of(parts, cache, 1)
-    catalogue, whole, parcel = (len(pickle.dumps(each)) for each in (catalogue_of(parts), job, pack(job)))
-    result = len(pickle.dumps(without_intents(nothing(job))))
-    print(
-        f"pickled: job {whole / 1000:.1f} kB, as sent {parcel / 1000:.1f} kB, result {result / 1000:.1f} kB; "
-        f"once per call: names of intents {catalogue / 1000:.1f} kB"
-    )
+    parcel = len(parcel_of(job, Call(work=nothing, version="", probe=None)))
+    whole, result = (len(pickle.dumps(each)) for each in (job, nothing(job)))
+    print(f"pickled: job {whole / 1000:.1f} kB, as sent {parcel / 1000:.1f} kB, result {result / 1000:.1f} kB")
 
 
 def report_serial(parts, cache, n):

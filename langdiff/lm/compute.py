@@ -346,11 +346,12 @@ def _column(multitext: Multitext, edition: str) -> Multitext:
     """Return one edition without `intent_info`, which `sel` would copy for every edition."""
     place = cast(int, multitext.editions.get_loc(edition))
     column = slice(place, place + 1)
+    presence = multitext.presence.iloc[:, column]
     return replace(
         multitext,
-        presence=multitext.presence.iloc[:, column],
+        presence=presence,
         edition_info=multitext.edition_info.iloc[column],
-        intent_info=multitext.intent_info.iloc[:, :0],
+        intent_info=pd.DataFrame(index=presence.index),  # the same, which is sent once
         sources={edition: multitext.sources[edition]},
         features=None,
     )

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from langdiff.base.pretrained import load_local
@@ -20,12 +19,15 @@ from langdiff.base.signature import full_hash
 from langdiff.base.types import Floats
 from langdiff.errors import ConfigError, TrainingError, option, warn
 from langdiff.lm.device import find_device, single_precision
-from langdiff.lm.lstm.batches import Batches, Window, cut_windows, padded
+from langdiff.lm.lstm.batches import Batch, Pieces, Text
+from langdiff.lm.lstm.scoring import MemoryLimit, bits_of_logits, by_symbol, in_batches, summed
 from langdiff.lm.texts import check_texts, sizes_of
+from langdiff.lm.units.characters import Ids
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.token_tables import END, SPACES, TokenScores
 
 _SAME = {torch.float32: 1e-3, torch.float16: 1e-2, torch.bfloat16: 5e-2}  # of logits of one position, computed twice
+LOGITS_AT_ONCE = 1 << 26  # elements, 256 MB
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -136,7 +138,7 @@ class HuggingFaceLM:
             tokenizer = load_local("AutoTokenizer", Path(tokenizer), download=download)
         self.model, self.tokenizer = model.eval(), tokenizer
         self._vocabulary_size = int(model.config.get_text_config().vocab_size)
-        self._batches = Batches(self._vocabulary_size, self.name)
+        self._limit = MemoryLimit(max(1, LOGITS_AT_ONCE // self._vocabulary_size))
         self._start = self._token(start_token, "start", "bos_token")
         self._end = self._token(end_token, "end", "eos_token")
         self.max_length = self._window(max_length)
@@ -175,7 +177,7 @@ class HuggingFaceLM:
         series = check_texts(texts, "texts")
         encoded = self._encode(series)
         try:
-            bits, eos_bits = self._score(encoded)
+            bits, eos_bits = summed(encoded, self._in_batches(encoded))
         except (RuntimeError, MemoryError) as error:
             raise TrainingError(f"{self.name}: {type(error).__name__}: {error}") from error
         if not np.isfinite(bits).all():
@@ -252,11 +254,8 @@ class HuggingFaceLM:
         """Return one row per token of the texts of an edition."""
         series = check_texts(texts, f"edition {edition!r}")
         encoded = self._encode(series)
-        scores = [np.empty((2, len(ids) + 1)) for ids in encoded]
         try:
-            for window, each in self._scored_windows(encoded, self._word_begins):
-                begin = window.begin + window.first
-                scores[window.row][:, begin : window.begin + each.shape[1]] = each[:, window.first :]
+            scores = by_symbol(encoded, self._in_batches(encoded, self._word_begins), 2)
         except (RuntimeError, MemoryError) as error:
             raise TrainingError(f"{self.name}: {type(error).__name__}: {error}") from error
         lengths = [len(ids) + 1 for ids in encoded]
@@ -284,11 +283,11 @@ class HuggingFaceLM:
             done = max(done, end)
 
     @cached_property
-    def _word_begins(self) -> Tensor:
+    def _word_begins(self) -> Ids:
         """Tokens that indicate that the preceding one ended a word: all with an initial space, and the end."""
         names = self.tokenizer.get_vocab()
         begins = {number for name, number in names.items() if name.startswith(SPACES)}
-        return torch.tensor(sorted({self._end} | {number for number in begins if number < self._vocabulary_size}))
+        return np.array(sorted({self._end} | {number for number in begins if number < self._vocabulary_size}))
 
     def _encode(self, series: pd.Series) -> list[list[int]]:
         texts = series.to_list()
@@ -323,45 +322,29 @@ class HuggingFaceLM:
             )
         return encoded
 
-    def _score(self, encoded: Sequence[list[int]]) -> tuple[Floats, Floats]:
-        bits, eos_bits = np.zeros(len(encoded)), np.zeros(len(encoded))
-        for window, (each,) in self._scored_windows(encoded):
-            bits[window.row] += each[window.first :].sum()
-            if window.last:
-                eos_bits[window.row] = each[-1]
-        return bits, eos_bits
+    def _in_batches(
+        self, encoded: Sequence[Sequence[int]], boundary: Ids | None = None
+    ) -> Iterator[tuple[Pieces, Floats]]:
+        """Score windows of texts in parallel; see `langdiff.lm.lstm.scoring.in_batches`."""
+        text = Text([np.array(ids, dtype=np.int64) for ids in encoded], self._end)
+
+        def bits(own: Pieces) -> Floats:
+            (batch,) = text.batches(own, torch.device("cpu"), steps=int(own.lengths.max()))
+            return self._bits(batch, boundary)
+
+        pieces = text.pieces(self.max_length, self.overlap)
+        return in_batches(pieces, bits, self._limit, self.model.device, self.batch_size)
 
     @torch.no_grad()
-    def _scored_windows(
-        self, encoded: Sequence[list[int]], boundary: Tensor | None = None
-    ) -> Iterator[tuple[Window, Floats]]:
-        """Yield every window with its `_bits`, in no particular order."""
-        windows = [
-            window
-            for row, ids in enumerate(encoded)
-            for window in cut_windows(
-                row, ids, start=self._start, end=self._end, size=self.max_length, overlap=self.overlap
-            )
-        ]
-        yield from self._batches.scored(
-            windows, lambda batch: self._bits(batch, boundary), most_windows=self.batch_size
-        )
-
     @single_precision()
-    def _bits(self, windows: Sequence[Window], boundary: Tensor | None) -> list[Floats]:
-        """Return the bits of every target of each window and, in a second row, of a token of `boundary`; float64."""
-        inputs, targets = (padded([getattr(w, which) for w in windows], self._end) for which in ("inputs", "targets"))
-        lengths = torch.tensor([len(window.inputs) for window in windows])
-        real = (torch.arange(inputs.shape[1]) < lengths[:, None]).to(self.model.device)  # (B, T)
-        logits = self._logits(inputs, real)[real].float()  # (N, V)
-        nats = F.cross_entropy(logits, targets.to(logits.device)[real], reduction="none")
-        rows = [nats]
-        if boundary is not None:
-            chosen = logits[:, boundary.to(logits.device)]
-            # sums of a few tokens and of all are rounded in different ways
-            rows.append((logits.logsumexp(1) - chosen.logsumexp(1)).clamp(min=0))
-        each = torch.stack(rows).cpu().double().numpy() / log(2)
-        return np.split(each, np.cumsum(lengths.numpy())[:-1], axis=1)
+    def _bits(self, batch: Batch, boundary: Ids | None) -> Floats:
+        """Return the bits of the N targets of windows and, in a second row, of a token of `boundary`; (1 or 2, N)."""
+        inputs = batch.inputs.T.clone()  # (B, T)
+        inputs[:, 0] = self._start
+        logits = self._logits(inputs, batch.real.T).transpose(0, 1)  # (T, B, V)
+        targets, real = batch.targets.to(logits.device), batch.real.to(logits.device)
+        found: Floats = bits_of_logits(logits[real].float(), targets[real], boundary).numpy()
+        return found
 
     def _logits(self, inputs: Tensor, real: Tensor) -> Tensor:
         # padding is on the right, where a causal model does not look

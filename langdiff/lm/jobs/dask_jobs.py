@@ -1,25 +1,21 @@
-"""Jobs on a Dask cluster, to whose workers lost work is submitted again.
-
-The names of intents, shared by all jobs, are sent once; each job is a `Parcel` without them.
-"""
+"""Jobs on a Dask cluster, to whose workers lost work is submitted again."""
 
 import heapq
 import logging
+import lzma
 import math
 import secrets
 import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard, cast
 
-import numpy as np
-import pandas as pd
 from rich.progress import Progress, TaskID
 
 from langdiff import __version__
@@ -28,8 +24,6 @@ from langdiff.errors import ConfigError, TrainingError
 from langdiff.lm.jobs.job import Job, JobResult, run_job
 from langdiff.lm.jobs.record import one_thread_of_torch
 from langdiff.lm.jobs.workers import Failures
-from langdiff.tables.multitext import Multitext, Parts
-from langdiff.tables.text_sources import TextSource
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -37,89 +31,9 @@ if TYPE_CHECKING:
     from distributed.scheduler import KilledWorker
 
 
-Catalogue = Mapping[str, pd.Index]
-"""Intents of each part, present in an edition or not."""
-_PARTS = ("train", "dev", "test")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parcel:
-    """A job without the names of its intents.
-
-    Attributes
-    ----------
-    settings : mapping
-        Fields of the job other than its parts.
-    language : str
-        Language of the edition.
-    presence : mapping from part to bytes
-        Whether the edition has each intent, one bit per intent.
-    sources : mapping from part to TextSource
-        Sources of the texts.
-    """
-
-    settings: Mapping[str, Any]
-    language: str
-    presence: Mapping[str, bytes]
-    sources: Mapping[str, TextSource]
-
-
-def catalogue_of(parts: Parts) -> Catalogue:
-    """Return the intents of each part."""
-    return {name: getattr(parts, name).intents for name in _PARTS}
-
-
-def pack(job: Job) -> Parcel:
-    """Return a job as it is sent; `unpack` restores it, without the parts that a worker does not read."""
-    parts: dict[str, Multitext] = {name: getattr(job.parts, name) for name in _PARTS}
-    return Parcel(
-        settings={field.name: getattr(job, field.name) for field in fields(job) if field.name != "parts"},
-        language=str(job.parts.train.edition_info["language"][job.edition]),
-        presence={
-            name: np.packbits(part.presence[job.edition].to_numpy(dtype=bool)).tobytes() for name, part in parts.items()
-        },
-        sources={name: part.sources[job.edition] for name, part in parts.items()},
-    )
-
-
-def unpack(parcel: Parcel, catalogue: Catalogue) -> Job:
-    """Return the job of a parcel, whose multitexts have only the names of intents."""
-    edition = parcel.settings["edition"]
-    parts = {}
-    for name, intents in catalogue.items():
-        bits = np.frombuffer(parcel.presence[name], dtype=np.uint8)
-        present = np.unpackbits(bits, count=len(intents)).astype(bool)
-        parts[name] = Multitext(
-            presence=pd.DataFrame({edition: present}, index=intents),
-            edition_info=pd.DataFrame({"language": [parcel.language]}, index=[edition]),
-            intent_info=pd.DataFrame(index=intents),
-            sources={edition: parcel.sources[name]},
-        )
-    return Job(parts=Parts(**parts), **parcel.settings)
-
-
-def without_intents(result: JobResult) -> JobResult:
-    """Return the result of a job without the names of the intents, which its sender has."""
-    return replace(result, surprisals=result.surprisals.reset_index(drop=True))
-
-
-def with_intents(result: JobResult, job: Job) -> JobResult:
-    """Return a result of `without_intents` with the names of the intents."""
-    test = job.parts.test
-    intents = test.intents[test.presence[job.edition].to_numpy(dtype=bool)]
-    return replace(result, surprisals=result.surprisals.set_axis(intents.rename("intent")))
-
-
-@dataclass(frozen=True)
-class Busy:
-    """Result of a worker if another process holds the folder of the job."""
-
-    message: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """Settings that all jobs of a call share, in addition to their intents.
+    """Settings that all jobs of a call share.
 
     Attributes
     ----------
@@ -136,26 +50,35 @@ class Call:
     probe: Path | None
 
 
-def opener() -> Callable[[bytes, bytes], Any]:
+def opener() -> Callable[[bytes], Any]:
     """Return a function that is sent by value, so that the scheduler imports nothing of this package (nor torch)."""
 
-    def open_and_work(parcel: bytes, catalogue: bytes) -> Any:
+    def open_and_work(parcel: bytes) -> Any:
+        import lzma
+
         from distributed.protocol import pickle
 
-        work, *arguments = pickle.loads(parcel)
-        return work(*arguments, pickle.loads(catalogue))
+        work, *arguments = pickle.loads(lzma.decompress(parcel))
+        return work(*arguments)
 
     return open_and_work
 
 
-def work_on_parcel(parcel: Parcel, call: Call, catalogue: Catalogue) -> JobResult | Busy:
+def parcel_of(job: Job, call: Call) -> bytes:
+    """Return a job as it is sent: compressed, as the names of the intents of a Bible are most of it."""
+    # Dask's own way of sending, done here so that the scheduler need not import this package; nothing that is
+    # pickled is ever written to a file, or read from one
+    from distributed.protocol import pickle
+
+    folder = None if job.folder is None else job.folder.absolute()  # whatever the directory of a worker
+    return lzma.compress(pickle.dumps((work_on, replace(job, folder=folder), call)), preset=0)
+
+
+def work_on(job: Job, call: Call) -> JobResult:
     """Run a job on a worker."""
     check_worker(call)
     one_thread_of_torch()
-    try:
-        return without_intents(call.work(unpack(parcel, catalogue)))
-    except LockedError as error:
-        return Busy(str(error))
+    return call.work(job)
 
 
 def check_worker(call: Call) -> None:
@@ -250,7 +173,7 @@ def run_on_dask(
                 result = submissions.result(edition, future)
             if result is not None:
                 with failures.of(edition):
-                    results[edition] = with_intents(result, by_edition[edition])
+                    results[edition] = result
     bar.update(task, completed=len(jobs))
     return {edition: results[edition] for edition in by_edition if edition in results}
 
@@ -281,7 +204,6 @@ class _Submissions:
         folder = next(iter(jobs.values())).folder  # in the cache, below those of edition and recipe
         probe = None if folder is None else folder.absolute().parents[1] / f".seen-{self._name}"
         self._call = Call(work=work, version=__version__, probe=probe)
-        self._catalogue: Future[Any] | None = None
         self._futures: dict[str, Future[Any]] = {}
         self._ended: SimpleQueue[tuple[str, Future[Any]]] = SimpleQueue()
         self._last_seen = time.monotonic()  # when the scheduler was connected
@@ -304,8 +226,6 @@ class _Submissions:
             self._call.probe.unlink(missing_ok=True)
         if self._client.status == "running" and self._futures:
             self._client.cancel(list(self._futures.values()))
-        if self._catalogue is not None:
-            self._catalogue.release()
 
     def _submit(self, editions: Iterable[str]) -> None:
         """Submit jobs in the thread of the connection, which could otherwise be lost and restored meanwhile."""
@@ -319,19 +239,10 @@ class _Submissions:
             self._client.sync(submit, editions[start : start + _AT_ONCE])
 
     def _submit_one(self, edition: str) -> None:
-        # Dask's own way of sending, done here so that the scheduler need not import this package; nothing that is
-        # pickled is ever written to a file, or read from one
-        from distributed.protocol import pickle
-
-        if self._catalogue is None or self._catalogue.status not in ("pending", "finished"):
-            # a task rather than scattered data, which is lost with the one worker that has it
-            intents = pickle.dumps(catalogue_of(self._jobs[edition].parts))
-            self._catalogue = self._client.submit(bytes, intents, key=f"intents-{secrets.token_hex(8)}", pure=False)
         self._attempts[edition] += 1
         future = self._client.submit(
             self._opener,
-            pickle.dumps((work_on_parcel, pack(_with_absolute_folder(self._jobs[edition])), self._call)),
-            self._catalogue,
+            parcel_of(self._jobs[edition], self._call),
             # one group of tasks, so that they queue in the scheduler and not at workers that may die
             key=(f"job-{self._name}", edition, self._attempts[edition]),
             pure=False,
@@ -368,6 +279,9 @@ class _Submissions:
         del self._futures[edition]
         try:
             outcome = future.result(timeout=_GIVE_UP)
+        except LockedError as error:
+            self._again(edition, "busy", error, self._patience.busy)
+            return None
         except KilledWorker as error:
             message = f"edition {edition!r}: {_explain(error)}"
             self._again(edition, "lost", TrainingError(message), self._patience.lost)
@@ -382,9 +296,6 @@ class _Submissions:
             return None
         finally:
             future.release()  # now: an error that is kept would keep it on the cluster
-        if isinstance(outcome, Busy):
-            self._again(edition, "busy", LockedError(outcome.message), self._patience.busy)
-            return None
         self.unfinished.discard(edition)
         return cast(JobResult, outcome)
 
@@ -414,11 +325,6 @@ def _resources(client: "Client", jobs: Iterable[Job]) -> dict[str, Any]:
         return {}
     workers = client.scheduler_info()["workers"].values()
     return {"resources": {_GPU: 1}} if any(_GPU in worker["resources"] for worker in workers) else {}
-
-
-def _with_absolute_folder(job: Job) -> Job:
-    """Return the job with an absolute folder, which does not depend on the directory of a worker."""
-    return job if job.folder is None else replace(job, folder=job.folder.absolute())
 
 
 def _explain(error: "KilledWorker") -> str:

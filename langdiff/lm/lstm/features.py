@@ -1,6 +1,6 @@
 """What n-grams say after all histories of a text, as input of a network, and networks that correct them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
@@ -30,7 +30,7 @@ FOLDS = 10
 MOST_OF_FOLD = 0.5  # of a text in one fold, beyond which the others know too little of it
 RUN = 5  # neighbouring intents that share a fold, as those of a dev or test block do
 TABLE = 1 << 22  # elements of a table of whole distributions, 16 MB
-AT_ONCE = 1 << 18  # symbols of a model whose gains are made together, which bounds memory
+AT_ONCE = 1 << 18  # symbols of a text whose gains are made together, which bounds memory
 GATE = 32  # hidden units of what weighs the n-grams
 
 
@@ -471,6 +471,44 @@ class NgramFeatures:
         summary, row = to_device(device, self._summary[places]), to_device(device, self._base[places])
         found = begin + symbols.index_select(0, grams), gain.index_select(0, grams)
         return Features(summary, row, table, slot, *found, numbers)
+
+
+class LongFeatures(NgramFeatures):
+    """Features of one long intent, of which those of a stretch are held, with the history before it.
+
+    Symbols are to be asked for in their order, more or less.
+    """
+
+    def __init__(self, levels: Sequence[Level], ids: Ids, vocabulary_size: int, orders: Sequence[int]) -> None:
+        self._lengths, self._starts = np.array([len(ids) + 1]), np.zeros(1, dtype=np.int64)
+        self._model, self._ids = (levels, vocabulary_size, orders), ids
+        self._history = self._begin = self._end = 0
+        self._part: NgramFeatures | None = None
+
+    def at(self, places: Ids, device: torch.device) -> Features:
+        """Return the features of some symbols to predict."""
+        begin, end = int(places.min()), int(places.max()) + 1
+        if self._part is None or begin < self._begin or end > self._end:
+            self._part = None  # there is one at a time
+            levels, size, orders = self._model
+            self._begin, self._end = begin, max(end, begin + AT_ONCE)
+            self._history = max(0, begin - orders[-1] + 1)
+            self._part = NgramFeatures.by(levels, [self._ids[self._history : self._end - 1]], size, orders)
+        return self._part.at(places - self._history, device)
+
+
+def in_parts(
+    levels: Sequence[Level], intents: Sequence[Ids], vocabulary_size: int, orders: Sequence[int]
+) -> Iterator[tuple[Sequence[Ids], NgramFeatures]]:
+    """Yield intents, as many as features are held of at once, and their features; a longer one comes alone."""
+    ends, sizes = np.cumsum([0, *(len(ids) + 1 for ids in intents)]), (vocabulary_size, orders)
+    first = 0
+    while first == 0 or first < len(intents):
+        last = max(first + 1, int(np.searchsorted(ends, ends[first] + AT_ONCE, side="right")) - 1)
+        own = intents[first:last]
+        long = ends[min(last, len(intents))] - ends[first] > AT_ONCE
+        yield own, LongFeatures(levels, own[0], *sizes) if long else NgramFeatures.by(levels, own, *sizes)
+        first = last
 
 
 class Residual(Network):

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -16,7 +15,7 @@ from langdiff.errors import ConfigError, option
 from langdiff.lm.device import empty_cache, single_precision, torch_generator
 from langdiff.lm.lstm.batches import Batch
 from langdiff.lm.lstm.network import AWDLSTM, Masks, Network, State, activation_regularization
-from langdiff.lm.lstm.scoring import SCORED_ON_CPU, Judging, slices
+from langdiff.lm.lstm.scoring import SCORED_ON_CPU, Judging, MemoryLimit, slices
 
 if TYPE_CHECKING:
     from langdiff.lm.lstm.recipe import Recipe
@@ -44,19 +43,6 @@ class BatchLoss(NamedTuple):
 
     nats: Tensor
     state: State
-
-
-@dataclass
-class MemoryLimit:
-    """Number of intents computed at once, which shrinks when the memory of a GPU runs out.
-
-    Attributes
-    ----------
-    units : int or None
-        Units side by side and down, padding included; no limit if None.
-    """
-
-    units: int | None = None
 
 
 def accumulate_gradients(

@@ -17,10 +17,10 @@ from langdiff.lm.device import single_precision, torch_generator
 from langdiff.lm.language_model import Epoch, Report
 from langdiff.lm.lstm.batches import STRETCH, WINDOW, Batch, Text, cut, draw_segments, lay_out, rows_by_length
 from langdiff.lm.lstm.features import NgramFeatures
-from langdiff.lm.lstm.gradients import TF32, MemoryLimit, accumulate_gradients, judging, training_precision
+from langdiff.lm.lstm.gradients import TF32, accumulate_gradients, judging, training_precision
 from langdiff.lm.lstm.network import Network, State
 from langdiff.lm.lstm.resume import TrainingState
-from langdiff.lm.lstm.scoring import judge
+from langdiff.lm.lstm.scoring import MemoryLimit, judge
 from langdiff.lm.units.characters import Ids, Units
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Trained network with its units, which scores texts and is saved and read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from langdiff.errors import CheckpointError, LangdiffError
 from langdiff.lm.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from langdiff.lm.device import find_device, one_thread
 from langdiff.lm.language_model import Epoch
-from langdiff.lm.lstm.features import NgramFeatures, ResidualLSTM, ResidualTransformer
+from langdiff.lm.lstm.features import NgramFeatures, ResidualLSTM, ResidualTransformer, in_parts
 from langdiff.lm.lstm.network import AWDLSTM, Network, Transformer
 from langdiff.lm.lstm.scoring import score, score_in_order, score_symbols
 from langdiff.lm.ngram.kneser_ney import Ngrams
@@ -122,7 +122,8 @@ class LanguageModel:
             if scoring.carried:
                 bits, eos_bits = score_in_order(self.network, encoded)
             else:
-                bits, eos_bits = score(self.network, encoded, features=self._features(encoded))
+                found = [score(self.network, own, features=features) for own, features in self._with_features(encoded)]
+                bits, eos_bits = np.concatenate(found, axis=1)
         return surprisal_table(series, self.alphabet, scoring, bits, eos_bits, [len(ids) for ids in encoded])
 
     def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
@@ -149,12 +150,19 @@ class LanguageModel:
         others = np.append(self.units.after_space, self.units.size) if boundaries else None
         self.network.eval()
         with one_thread():
-            return score_symbols(self.network, encoded, features=self._features(encoded), others=others)
+            parts = self._with_features(encoded)
+            return [
+                bits
+                for own, features in parts
+                for bits in score_symbols(self.network, own, features=features, others=others)
+            ]
 
-    def _features(self, encoded: Sequence[Ids]) -> NgramFeatures | None:
+    def _with_features(self, encoded: Sequence[Ids]) -> Iterator[tuple[Sequence[Ids], NgramFeatures | None]]:
+        """Yield the intents part by part, as few as features of n-grams are held of at once."""
         if self.ngrams is None:
-            return None
-        return NgramFeatures.by(self.ngrams.levels, encoded, self.units.size + 1, self.recipe.ngram_orders)
+            yield encoded, None
+        else:
+            yield from in_parts(self.ngrams.levels, encoded, self.units.size + 1, self.recipe.ngram_orders)
 
     @property
     def predicts(self) -> tuple[str, bytes | None]:

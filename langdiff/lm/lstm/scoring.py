@@ -1,7 +1,8 @@
 """The surprisal of encoded intents under a network: single precision, summed in double."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
@@ -24,6 +25,13 @@ logger = logging.getLogger(__name__)
 _SCORED_AT_ONCE = 1 << 14  # units in a batch
 SCORED_ON_CPU = 1 << 12  # which stay nearer to the processor: a sixth faster
 _LOGITS_AT_ONCE = 1 << 22  # elements, 16 MB: a large softmax over long intents goes in slices
+
+
+@dataclass
+class MemoryLimit:
+    """Units computed at once, padding included, which shrink when the memory of a GPU runs out; no limit if None."""
+
+    units: int | None = None
 
 
 class Judging(NamedTuple):
@@ -74,7 +82,7 @@ def score(
         They depend on no other intent, but for rounding in the seventh digit.
     """
     most_units = SCORED_ON_CPU if network.embedding.device.type == "cpu" else _SCORED_AT_ONCE
-    return _sums(intents, _in_batches(network, intents, features, most_units, batch_size))
+    return summed(intents, _in_batches(network, intents, features, most_units, batch_size))
 
 
 @torch.no_grad()
@@ -82,10 +90,10 @@ def judge(network: Network, intents: Sequence[Ids], features: NgramFeatures | No
     """Return the bits of the dev part, by which epochs are chosen; see `score`."""
     with single_precision(tf32=judging.tf32):
         batches = _in_batches(network, intents, features, judging.most_units, dtype=judging.dtype)
-        return float(_sums(intents, batches)[0].sum())
+        return float(summed(intents, batches)[0].sum())
 
 
-def _sums(intents: Sequence[Ids], batches: Iterable[tuple[Pieces, Floats]]) -> tuple[Floats, Floats]:
+def summed(intents: Sequence[Sized], batches: Iterable[tuple[Pieces, Floats]]) -> tuple[Floats, Floats]:
     """Return the bits of intents and of their ends."""
     bits, eos_bits = np.zeros(len(intents)), np.zeros(len(intents))
     for pieces, (each,) in batches:
@@ -111,13 +119,17 @@ def score_symbols(
     others : ndarray of int64, optional
         Symbols of which the bits are returned that one of them stands there; the arrays then have the shape (2, T).
     """
-    shape = () if others is None else (2,)
-    found = [np.empty((*shape, len(ids) + 1)) for ids in intents]
     most_units = SCORED_ON_CPU if network.embedding.device.type == "cpu" else _SCORED_AT_ONCE
-    for pieces, each in _in_batches(network, intents, features, most_units, others=others):
+    batches = _in_batches(network, intents, features, most_units, others=others)
+    return [each[0] for each in by_symbol(intents, batches, 1)] if others is None else by_symbol(intents, batches, 2)
+
+
+def by_symbol(intents: Sequence[Sized], batches: Iterable[tuple[Pieces, Floats]], count: int) -> list[Floats]:
+    """Return the bits of the symbols of each intent, (count, T)."""
+    found = [np.empty((count, len(ids) + 1)) for ids in intents]
+    for pieces, each in batches:
         for column, (row, begin, length, first) in enumerate(zip(*pieces, strict=True)):
-            own = (each[0] if others is None else each)[..., first:length, column]
-            found[row][..., begin + first : begin + length] = own
+            found[row][:, begin + first : begin + length] = each[:, first:length, column]
     return found
 
 
@@ -130,35 +142,51 @@ def _in_batches(
     others: Ids | None = None,
     dtype: torch.dtype | None = None,
 ) -> Iterator[tuple[Pieces, Floats]]:
-    """Score intents, or windows of them, in parallel; yield them and the bits of their symbols, (1 or 2, T, B).
-
-    If the memory of a GPU runs out, this and all further batches are halved.
-    """
+    """Score intents, or windows of them; see `in_batches`."""
     device = network.embedding.device
     text = Text(intents, len(network.embedding) - 1, features)
     pieces = text.pieces() if network.has_state else text.pieces(WINDOW, WINDOW // 2)
-    waiting = rows_by_length(pieces.lengths, most_units=most_units, most_intents=batch_size)
+
+    def bits(own: Pieces) -> Floats:
+        return _bits(network, text.batches(own, device, steps=STRETCH), others, dtype)
+
+    return in_batches(pieces, bits, MemoryLimit(most_units), device, batch_size)
+
+
+def in_batches(
+    pieces: Pieces,
+    bits: Callable[[Pieces], Floats],
+    limit: MemoryLimit,
+    device: torch.device,
+    most_pieces: int | None = None,
+) -> Iterator[tuple[Pieces, Floats]]:
+    """Score pieces of like length in parallel; yield them and the bits of their symbols, (1 or 2, T, B).
+
+    If the memory of a GPU runs out, this and all further batches are halved. `bits` returns those of the N symbols of
+    some pieces, time by time, (1 or 2, N).
+    """
+    waiting = rows_by_length(pieces.lengths, most_units=limit.units, most_intents=most_pieces)
     while waiting:
         rows, *waiting = waiting
         own = pieces.of(rows)
         try:
-            found = _bits(network, text.batches(own, device, steps=STRETCH), others, dtype)
+            found = bits(own)
         except torch.cuda.OutOfMemoryError as error:
             if len(rows) == 1:
                 raise
             reason = str(error).partition("\n")[0]
         else:
             real = np.arange(own.lengths.max())[:, None] < own.lengths  # (T, B)
-            bits = np.zeros((len(found), *real.shape))
-            bits[:, real] = found
-            yield own, bits
+            each = np.zeros((len(found), *real.shape))
+            each[:, real] = found
+            yield own, each
             continue
         # outside of the handler, which keeps the tensors of what failed
         empty_cache(device)
-        most_units = int(own.lengths.max()) * (len(rows) // 2)
-        logger.warning("out of memory (%s): scoring at most %d units at once", reason, most_units)
+        limit.units = int(own.lengths.max()) * (len(rows) // 2)
+        logger.warning("out of memory (%s): scoring at most %d units at once", reason, limit.units)
         left = np.concatenate([rows, *waiting])
-        by_length = rows_by_length(pieces.lengths[left], most_units=most_units, most_intents=batch_size)
+        by_length = rows_by_length(pieces.lengths[left], most_units=limit.units, most_intents=most_pieces)
         waiting = [left[each] for each in by_length]
 
 
@@ -181,16 +209,24 @@ def _bits_of(
     network: Network, output: Tensor, targets: Tensor, features: Asked | None = None, others: Ids | None = None
 ) -> Tensor:
     """Return the bits of symbols and, if given, of others, (1 or 2, N), float64 on the CPU, from output (N, E)."""
-    nats = []
+    found = []
     for part in slices(len(output), len(network.embedding)):
         logits = network.logits(output[part], None if features is None else features.of(part))
-        rows = [F.cross_entropy(logits, targets[part], reduction="none")]
-        if others is not None:
-            chosen = logits[:, torch.from_numpy(others).to(logits.device)]
-            # sums of a few symbols and of all are rounded in different ways
-            rows.append((logits.logsumexp(dim=1) - chosen.logsumexp(dim=1)).clamp(min=0))
-        nats.append(torch.stack(rows))
-    return torch.cat(nats, dim=1).cpu().double() / log(2)
+        found.append(bits_of_logits(logits, targets[part], others))
+    return torch.cat(found, dim=1)
+
+
+def bits_of_logits(logits: Tensor, targets: Tensor, others: Ids | None = None) -> Tensor:
+    """Return the bits of symbols and, if given, that one of the others stands there, (1 or 2, N), float64, CPU.
+
+    Shapes: logits (N, V); targets (N,).
+    """
+    rows = [F.cross_entropy(logits, targets, reduction="none")]
+    if others is not None:
+        chosen = logits[:, torch.from_numpy(others).to(logits.device)]
+        # sums of a few symbols and of all are rounded in different ways
+        rows.append((logits.logsumexp(dim=1) - chosen.logsumexp(dim=1)).clamp(min=0))
+    return torch.stack(rows).cpu().double() / log(2)
 
 
 @torch.no_grad()

@@ -231,7 +231,7 @@ def test_batches_that_do_not_fit_are_halved_and_remembered(gpt, tokenizer, monke
     found = model.surprisal(TEXTS)
     assert_allclose(found["bits"], expected["bits"], atol=BATCHING)
     assert max(sizes) > 40
-    assert "out of memory: going on with at most" in caplog.text
+    assert "out of memory (CUDA out of memory): scoring at most" in caplog.text
     sizes.clear()
     assert_allclose(model.surprisal(TEXTS)["bits"], expected["bits"], atol=BATCHING)
     assert max(sizes) <= 40  # from the start

@@ -10,11 +10,11 @@ import langdiff as ld
 from langdiff.base.types import generator
 from langdiff.lm import RECIPES
 from langdiff.lm.device import torch_generator
-from langdiff.lm.lstm import loop, scoring
+from langdiff.lm.lstm import features, loop, scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.features import FOLDS, RUN, Histories, NgramFeatures, ResidualLSTM
-from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
-from langdiff.lm.lstm.scoring import score
+from langdiff.lm.lstm.gradients import accumulate_gradients
+from langdiff.lm.lstm.scoring import MemoryLimit, score
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from tests.lm.ngram.test_histories import distributions
 
@@ -73,9 +73,9 @@ def test_probabilities_of_the_next_symbol_sum_to_one(network, ngrams):
     total = 0.0
     for symbol in range(SYMBOLS):
         longer = np.append(history, symbol)
-        features = [NgramFeatures.by(ngrams.levels, [ids], SYMBOLS + 1, ORDERS) for ids in (longer, history)]
-        with_next, eos = score(network, [longer], features=features[0])
-        without, eos_without = score(network, [history], features=features[1])
+        asked = [NgramFeatures.by(ngrams.levels, [ids], SYMBOLS + 1, ORDERS) for ids in (longer, history)]
+        with_next, eos = score(network, [longer], features=asked[0])
+        without, eos_without = score(network, [history], features=asked[1])
         total += 2 ** -(with_next[0] - eos[0] - (without[0] - eos_without[0]))
     assert total + 2 ** -eos_without[0] == pytest.approx(1, rel=SINGLE)
 
@@ -154,6 +154,9 @@ def test_long_intents_are_trained_in_stretches(architecture, monkeypatch):
     bits = model.surprisal(texts)["bits"]
     assert [each.sum() for each in model.symbol_bits(texts)] == pytest.approx(list(bits), rel=SINGLE)
     assert bits[0] < 1.2 * whole.surprisal(texts)["bits"][0]
+    monkeypatch.setattr(features, "AT_ONCE", 150)  # symbols of which n-grams are asked at once
+    found = list(model.surprisal(texts)["bits"]), [each.sum() for each in model.symbol_bits(texts)]
+    assert found == (pytest.approx(list(bits), rel=SINGLE), pytest.approx(list(bits), rel=SINGLE))
     if architecture == "lstm":
         monkeypatch.setattr(scoring, "STRETCH", 1 << 12)
         assert list(model.surprisal(texts)["bits"]) == pytest.approx(list(bits), rel=SINGLE)

@@ -15,8 +15,9 @@ import torch.nn.functional as F
 from langdiff.errors import ConfigError
 from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.lstm.batches import Batch, pad
-from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients, has_bf16
+from langdiff.lm.lstm.gradients import accumulate_gradients, has_bf16
 from langdiff.lm.lstm.network import AWDLSTM
+from langdiff.lm.lstm.scoring import MemoryLimit
 from tests.helpers import refused
 
 ROUNDING = 1e-12  # double precision: the same sums in another order

@@ -15,9 +15,9 @@ from langdiff.lm.device import torch_generator
 from langdiff.lm.lstm import scoring
 from langdiff.lm.lstm.batches import pad
 from langdiff.lm.lstm.features import NgramFeatures, ResidualTransformer
-from langdiff.lm.lstm.gradients import MemoryLimit, accumulate_gradients
+from langdiff.lm.lstm.gradients import accumulate_gradients
 from langdiff.lm.lstm.network import Transformer
-from langdiff.lm.lstm.scoring import score, score_symbols
+from langdiff.lm.lstm.scoring import MemoryLimit, score, score_symbols
 from langdiff.lm.marginal import marginal_surprisal
 from langdiff.lm.ngram.kneser_ney import KneserNey
 from tests.helpers import refused
