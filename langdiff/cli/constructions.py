@@ -152,7 +152,7 @@ def evaluate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Recall of target dependencies with 95 % Wilson intervals.
+    """Recall of target dependencies with 95 % intervals by sentence.
 
     With --by coverage, each row is a parser and treebank, with the number of sentences that were not parsed.
 

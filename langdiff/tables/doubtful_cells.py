@@ -108,8 +108,10 @@ def _warn_of_extremes(scores: pd.DataFrame) -> None:
     found = scores.to_numpy(dtype=float)
     residual = found - np.nanmedian(found, axis=1, keepdims=True)
     residual -= np.nanmedian(residual, axis=0)
-    scale = np.nanmedian(np.abs(residual))
-    far = (np.abs(residual) > FAR_FROM_ALL * scale) & (scale > 0)
+    size, least = np.abs(residual), np.nanmin(np.abs(found), axis=1, keepdims=True)
+    usual = np.nanmedian(size)
+    rising = np.nanmedian(size / np.where(least > 0, least, np.inf)) * least  # as log-probabilities vary
+    far = (size > FAR_FROM_ALL * np.fmax(usual, rising)) & (usual > 0)
     count, words = _words_of_cells(scores, far, found - residual)
     if count:
         warn(

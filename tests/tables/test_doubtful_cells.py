@@ -86,8 +86,9 @@ def test_marks_among_ratings_are_refused_or_named(value, error):
         ([[70, 75], [80.5, 100], [72, 78], [75, 79]], "normal"),
         (np.random.default_rng(0).choice([-1, 0, 3, 4], (60, 3)), "normal"),
         (10 * ratings().to_numpy(), "ordinal"),
+        (-np.exp(3 + 3 * scores().to_numpy()), "normal"),
     ],
-    ids=["percent of few items", "wrong answers cost a point", "steps of ten"],
+    ids=["percent of few items", "wrong answers cost a point", "steps of ten", "log-probabilities"],
 )
 def test_honest_scores_are_not_doubted(table, model):
     with warnings.catch_warnings():

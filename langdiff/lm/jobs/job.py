@@ -45,7 +45,7 @@ from langdiff.lm.language_model import (
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.tables.divisions import Parts, texts_by_part
+from langdiff.tables.multitext import Parts, texts_by_part
 
 
 @dataclass(frozen=True, kw_only=True)
