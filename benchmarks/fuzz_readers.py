@@ -39,12 +39,12 @@ from pyarrow import parquet
 from langdiff.corpora import read_frame, read_multitext
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.formats.beblia import BebliaEvents
-from langdiff.corpora.formats.ces import CesText
+from langdiff.corpora.formats.ces import CesEvents
 from langdiff.corpora.formats.costep import read_day
 from langdiff.corpora.formats.ebible import EbibleText
 from langdiff.corpora.formats.moses import MosesText
 from langdiff.corpora.formats.mteval_documents import read_documents
-from langdiff.corpora.formats.osis import OsisText
+from langdiff.corpora.formats.osis import OsisEvents
 from langdiff.corpora.formats.pbc import PbcText
 from langdiff.corpora.formats.table import TableText
 from langdiff.corpora.formats.tmx import TmxText
@@ -425,8 +425,8 @@ PARSERS: dict[str, Callable[[Path], object]] = {
     "tmx": lambda file: TmxText((file,), "en").read(),
     "jsonl": lambda file: read_multitext({"deu-a": file}, format="jsonl", progress=False),
     "parquet": lambda file: read_multitext(file, format="parquet", progress=False),
-    "osis": lambda file: OsisText(file).read(),
-    "ces": lambda file: CesText(file).read(),
+    "osis": lambda file: VerseXmlText(file, OsisEvents).read(),
+    "ces": lambda file: VerseXmlText(file, CesEvents).read(),
     "moses": lambda file: MosesText(file).read(),
     "table": lambda file: TableText(file, "deu").read(),
     "mteval": lambda file: checked(lambda faults: read_documents(file, faults)),

@@ -108,10 +108,9 @@ def scores(files):
         counts, rng = ShapeCounts(read_trees(file)), np.random.default_rng(0)
         lower = []
         for trees in documents.values():
-            counts.remove(trees)
+            own = ShapeCounts(trees)
             pairs = [(shuffled(tree, rng), tree) for tree in trees]
-            lower.append([tuple(map(counts.log_probability, pair)) for pair in pairs])
-            counts.add(trees)
+            lower.append([tuple(counts.log_probability(one, own) for one in pair) for pair in pairs])
         of_documents = np.mean([np.subtract(*np.sum(each, axis=0)) < 0 for each in lower])
         of_sentences = np.mean([first < second for each in lower for first, second in each])
         rows.append((file.name.partition(".")[0], len(documents), of_documents, len(names), of_sentences))

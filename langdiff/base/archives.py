@@ -147,6 +147,19 @@ class _Part(io.RawIOBase):
 
 ARCHIVES = (".zip", *TARS)
 COMPRESSED = (".gz", ".bz2", ".xz")
+
+
+def unpacked(path: Path) -> Path:
+    """Return a path without the ending of its compression.
+
+    Examples
+    --------
+    >>> unpacked(Path("ud/en_ewt.conllu.gz")).name
+    'en_ewt.conllu'
+    """
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+
+
 # What a compressed file may expand to: real text shrinks to a tenth, lists of empty lines to a few kilobytes.
 MAX_RATIO = 100
 MAX_SMALL = 64 << 20  # bytes; files that expand to less than this may do so at any ratio

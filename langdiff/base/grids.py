@@ -261,7 +261,8 @@ def _texts(column: "pd.DataFrame", printing: Mapping[str, Any]) -> list[str]:
     import pandas as pd  # slow to import
 
     with pd.option_context("display.unicode.east_asian_width", True):
-        return [text.strip() for text in column.to_string(index=False, header=False, **printing).split("\n")]
+        cells = column.to_string(**{"na_rep": MISSING, **printing, "index": False, "header": False})
+        return [text.strip() for text in cells.split("\n")]
 
 
 def display_width(text: str) -> int:
@@ -370,7 +371,7 @@ def frame_text(frame: "pd.DataFrame", width: int | None = None, **printing: Any)
 
     width = _WIDTH.get() if width is None else width
     with pd.option_context("display.unicode.east_asian_width", True, "display.multi_sparse", False):
-        whole: str = frame.to_string(**printing)
+        whole: str = frame.to_string(**{"na_rep": MISSING, **printing})
     if width is None or all(display_width(line) <= width for line in whole.split("\n")):
         return whole
     return filled(whole, width) if frame.empty else frame_blocks(frame, width, **printing)

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
@@ -73,6 +73,18 @@ def as_paths(paths: object) -> list[Path]:
     if isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable):
         return [as_path(paths)]
     return [as_path(path) for path in paths]
+
+
+def files_of(paths: object, *, wanted: Callable[[Path], bool]) -> list[Path]:
+    """Return the files given and, of folders, those inside that are wanted and not hidden."""
+    files: list[Path] = []
+    for path in as_paths(paths):
+        if not path.exists():
+            raise DataError(f"{path}: no such file or folder.")
+        inside = sorted(path.iterdir()) if path.is_dir() else []
+        files += [file for file in inside if file.is_file() and not file.name.startswith(".") and wanted(file)]
+        files += [] if path.is_dir() else [path]
+    return files
 
 
 def read_lines(
@@ -427,6 +439,14 @@ def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text atomically; see `atomic_path`."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_texts(directory: str | Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write the files of a folder, each after its name."""
+    paths = [Path(directory) / name for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        write_text(path, text)
+    return paths
 
 
 @contextmanager

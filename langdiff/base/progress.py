@@ -1,10 +1,10 @@
 """Progress on stderr: bars in a terminal, and for long jobs lines elsewhere, as in a log file."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -17,6 +17,7 @@ from rich.progress import (
 )
 from rich.table import Column
 
+T = TypeVar("T")
 QUIET = 10.0  # seconds of work of which nothing is told
 EVERY = 60.0  # seconds between lines while nothing ends
 
@@ -96,3 +97,15 @@ def progress_bar(*, progress: bool | None = None, lines: bool = False) -> Iterat
     )
     with Progress(*columns, console=console, disable=not show) as bar:
         yield bar
+
+
+def followed(
+    items: Collection[T], description: str, *, progress: bool | None = None, note: Callable[[T], str] = str
+) -> Iterator[T]:
+    """Yield items, with a bar that names the one that is worked on."""
+    with progress_bar(progress=progress) as bar:
+        task = bar.add_task(description, total=len(items), note="")
+        for item in items:
+            bar.update(task, note=note(item))
+            yield item
+            bar.advance(task)

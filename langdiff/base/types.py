@@ -1,6 +1,6 @@
 """Arguments that many functions have: types, allowed values, seeds; and what counts as rounding, with reasons."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from importlib import import_module
@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from langdiff.errors import ConfigError, MissingExtraError, option
+from langdiff.errors import ConfigError, MissingExtraError, listing, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +46,14 @@ def check_choice(name: str, given: object, known: Collection[object]) -> None:
     """Check the value of an option that has few."""
     if given not in known:
         raise ConfigError(f"{option(name)} is one of {', '.join(map(str, known))}; got {given!r}.")
+
+
+def check_choices(name: str, given: Sequence[object], known: Collection[object]) -> None:
+    """Check names of which at least one is given, and each once."""
+    if unknown := [one for one in given if one not in known]:
+        raise ConfigError(f"{name}: {listing(unknown)} is not known; there are {listing(known, most=len(known))}.")
+    if not given or len(set(given)) < len(given):
+        raise ConfigError(f"{name}: name at least one, and each once; got {listing(given) or 'none'}.")
 
 
 def check_share(name: str, given: object, *, above: float = 0.0) -> None:

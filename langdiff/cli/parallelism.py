@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.cli.commands import Call, Command, load
-from langdiff.cli.options import existing, existing_here, existing_named, named_paths, new_folder
+from langdiff.cli.options import existing, existing_here, existing_named, named_paths, new_folder, refuse_own_folder
 from langdiff.cli.output import Json, echo, print_frame, save_picture
 from langdiff.errors import ConfigError, OutputError
 
@@ -303,6 +303,7 @@ def predict(
 
     from langdiff.parallelism import read_parallelisms, write_parallelisms
 
+    refuse_own_folder(out, [documents])
     found = call(directory=tagger / "model")
     predicted = found.predict(read_parallelisms(documents, predicted=True))
     write_parallelisms(predicted, out, format=format)

@@ -16,6 +16,7 @@ from langdiff.cli.options import (
     named_files,
     named_paths,
     new_folder,
+    refuse_own_folder,
     split_name,
 )
 from langdiff.cli.output import Json, echo, print_frame, print_json, save_picture
@@ -266,6 +267,7 @@ def convert(
     from langdiff.discourse import binarize, write_discourse
     from langdiff.discourse.items import with_classes
 
+    refuse_own_folder(out, call.given["source"])
     found = call()
     if classes is not None:
         known = _classes(classes)

@@ -15,21 +15,10 @@ from langdiff.base.io import as_path, as_paths
 from langdiff.base.signature import join_signature, short_hash
 from langdiff.constructions.attachment_scores import AttachmentScores
 from langdiff.constructions.gold import GoldTargets
-from langdiff.constructions.graphs import Graph, Word, plain, read_graphs
+from langdiff.constructions.graphs import CONTENT, FEATURES, FUNCTION, Graph, Word, plain, read_graphs
 from langdiff.errors import ConfigError, DataError, listing, warn
-from langdiff.treebanks.conllu import read_sentences
+from langdiff.treebanks.conllu import read_sentences, tree_fault
 
-CONTENT = frozenset([
-    "acl", "advcl", "advmod", "amod", "appos", "ccomp", "compound", "conj", "csubj", "dep", "discourse",
-    "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "nmod", "nsubj", "nummod", "obj", "obl",
-    "orphan", "parataxis", "reparandum", "root", "vocative", "xcomp",
-])  # fmt: skip
-FUNCTION = frozenset(["aux", "case", "cc", "clf", "cop", "det", "mark"])
-FEATURES = frozenset([
-    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender", "Mood",
-    "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex", "Tense", "VerbForm",
-    "Voice",
-])  # fmt: skip
 ANCHOR = 15  # characters by which the next sentence is found after one whose text differs
 AHEAD = 2000  # characters further than the sentences between are long, in which it is searched for
 LEAST_SHARE = 0.5  # share of the sentences; if fewer are found, the texts are not the same
@@ -352,10 +341,12 @@ class Reference:
 
     def __init__(self, path: Path, targets: GoldTargets | None = None) -> None:
         self.path = path
-        self.graphs = list(read_graphs(path, named=False))
+        self.graphs = _read_trees(path)
         if not self.graphs:
             raise DataError(f"{path}: there are no sentences; is it CoNLL-U?")
         self.items = [graph.item or f"line {graph.line}" for graph in self.graphs]
+        if twice := [item for item, count in Counter(self.items).items() if count > 1]:
+            raise DataError(f"{path}: {len(twice)} sent_id(s) come twice: {listing(twice)}; give every sentence once.")
         ways: list[Written] = [exact, plain]
         self.texts = {written: Text(self.graphs, written) for written in ways}
         self.digest = _digest(self.graphs)
@@ -373,7 +364,7 @@ class Reference:
         sums, relations, constructions = [], [], []
         digests, left_out = {}, {}
         for name, files in parsers.items():
-            own = [graph for file in as_paths(files) for graph in read_graphs(file, named=False)]
+            own = [graph for file in as_paths(files) for graph in _read_trees(file)]
             used, system, runs = self._match(name, own)
             words, theirs = _counts(used, system, runs)
             digests[name] = _digest(own)
@@ -418,6 +409,15 @@ class Reference:
         table = self.sentences.loc[counts.index].reset_index(drop=True).join(counts.reset_index(drop=True))
         table.insert(0, "parser", table.pop("parser"))
         return table
+
+
+def _read_trees(path: Path) -> list[Graph]:
+    """Read the sentences of a file, all of which must be trees, as the shared task asks."""
+    graphs = list(read_graphs(path, named=False))
+    for graph in graphs:
+        if fault := tree_fault([word.head + 1 for word in graph.words]):
+            raise DataError(f"{path}, line {graph.line}: the sentence is not a tree: {fault}.")
+    return graphs
 
 
 def _digest(graphs: Iterable[Graph]) -> str:

@@ -177,12 +177,9 @@ class AttachmentScores(Result):
         las = self.effects().to_frame().sort_values("las", ascending=False, kind="stable")
         best = las.iloc[0]
         ranks = f"; ranks {best['ranks']}" if "ranks" in las else ""
-        yield (
-            f"{las.index[0]} has the highest LAS of {len(las)} on {self.name}: {100 * best['las']:.2f} ± "
-            f"{100 * best['std_error']:.2f}{ranks}."
-            if len(las) > 1
-            else f"{las.index[0]} has an LAS of {100 * best['las']:.2f} ± {100 * best['std_error']:.2f} on {self.name}."
-        )
+        what = f"the highest LAS of {len(las)} on {self.name}:" if len(las) > 1 else "an LAS of"
+        where, error = "" if len(las) > 1 else f" on {self.name}", _of_error(best["std_error"])
+        yield f"{las.index[0]} has {what} {100 * best['las']:.2f}{f' ± {error}' if error else ''}{where}{ranks}."
 
     def tables(self) -> list[Shown]:
         """Return F1 of each metric in percent with its error, and the sentences that were left out."""

@@ -1,7 +1,7 @@
 """Gold targets: reading, checking and saving the files of targets and of sentences."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -204,18 +204,24 @@ def read_gold(
     ...     read_gold(gold, {"v1": ("He", "carried", "out", "the", "plan")})
     GoldTargets 'gold': 1 items, 1 targets (0 negative), 1 phenomena
     """
-    refuse_treebank(targets)
     faults: list[Fault] = []
-    source = None if isinstance(sentences, Mapping) else str(sentences)
-    texts = dict(sentences) if isinstance(sentences, Mapping) else read_sentences(sentences, faults)
+    given = isinstance(sentences, Mapping)
+    texts, banks = (sentences, {}) if isinstance(sentences, Mapping) else read_sentences(sentences, faults)
     path = as_path(targets)
-    gold = collect_targets(read_lines(path), str(path), texts, faults, name=name or path.stem, origin=origin)
-    if source:
-        banks = read_treebanks(source)
-        gold = replace(gold, treebanks={item: banks[item] for item in gold.sentences if item in banks})
-    if source and (idle := [item for item in texts if item not in gold.sentences]):
-        raise FaultsError([Fault(source, None, f"item {item!r} has no target.") for item in idle])
+    gold = collect_targets(
+        _rows(path), str(path), texts, faults, treebanks=banks, name=name or path.stem, origin=origin
+    )
+    if not given and (idle := [item for item in texts if item not in gold.sentences]):
+        raise FaultsError([Fault(str(sentences), None, f"item {item!r} has no target.") for item in idle])
     return gold
+
+
+def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield number and cells of the lines of a file that are neither empty nor comments."""
+    refuse_treebank(path)
+    for number, line in read_lines(as_path(path)):
+        if line.strip() and not line.startswith("#"):
+            yield number, line.split("\t")
 
 
 def refuse_treebank(path: str | Path) -> None:
@@ -233,22 +239,21 @@ def refuse_treebank(path: str | Path) -> None:
 
 
 def collect_targets(
-    lines: Iterable[tuple[int, str]],
+    rows: Iterable[tuple[int, list[str]]],
     source: str,
     sentences: Sentences,
     faults: list[Fault],
     *,
+    treebanks: Mapping[str, str],
     name: str,
     origin: str,
 ) -> GoldTargets:
-    """Return the targets of numbered lines and the sentences that have targets; see `read_gold`."""
+    """Return the targets of numbered rows and the sentences that have targets; see `read_gold`."""
     found: dict[object, Target] = {}
     different = []
-    for number, line in lines:
-        if not line.strip() or line.startswith("#"):
-            continue
+    for number, cells in rows:
         try:
-            target, unlike = read_target(line.split("\t"), number, sentences)
+            target, unlike = _read_target(cells, number, sentences)
             if target.key in found:
                 raise ValueError(f"the same target as in line {found[target.key].line}.")
         except ValueError as error:
@@ -261,53 +266,38 @@ def collect_targets(
     if not found:
         raise DataError(f"{source}: the file has no targets.")
     if different:
-        warn_of_words(source, different)
-    used = {target.item for target in found.values()}
-    kept = {item: words for item, words in sentences.items() if item in used}
-    return GoldTargets(name=name, origin=origin, sentences=kept, targets=tuple(found.values()))
+        message = f"{len(different)} words are not those of the sentence: {'; '.join(different[:5])}."
+        warn(f"{source}: {message} Are positions counted from 0?")
+    gold = GoldTargets(
+        name=name, origin=origin, sentences=sentences, targets=tuple(found.values()), treebanks=treebanks
+    )
+    return gold.sel(items={target.item for target in gold.targets})
 
 
-def warn_of_words(source: str, different: list[str]) -> None:
-    """Warn of words that differ from the sentence."""
-    message = f"{len(different)} words are not those of the sentence: {'; '.join(different[:5])}."
-    warn(f"{source}: {message} Are positions counted from 0?")
-
-
-def read_sentences(path: str | Path, faults: list[Fault] | None = None) -> dict[str, tuple[str, ...]]:
-    """Read a file of items and their words."""
+def read_sentences(path: str | Path, faults: list[Fault]) -> tuple[Sentences, dict[str, str]]:
+    """Return the words of each item of a file, and its treebank where lines ``# treebank = NAME`` say it."""
     refuse_treebank(path)
     sentences: dict[str, tuple[str, ...]] = {}
-    own: list[Fault] = []
+    treebanks: dict[str, str] = {}
+    treebank = ""
     for number, line in read_lines(as_path(path)):
+        if line.startswith(TREEBANK):
+            treebank = line.removeprefix(TREEBANK).strip()
         if not line.strip() or line.startswith("#"):
             continue
         item, _, text = line.partition("\t")
         words = tuple(text.split())
         if not item or not words or "\t" in text:
-            own.append(Fault(str(path), number, "not an item, a tab and words separated by spaces."))
+            faults.append(Fault(str(path), number, "not an item, a tab and words separated by spaces."))
         elif item in sentences:
-            own.append(Fault(str(path), number, f"item {item!r} comes twice."))
+            faults.append(Fault(str(path), number, f"item {item!r} comes twice."))
         else:
             sentences[item] = words
-    if faults is not None:
-        faults += own
-    elif own:
-        raise FaultsError(own)
-    return sentences
+            treebanks |= {item: treebank} if treebank else {}
+    return sentences, treebanks
 
 
-def read_treebanks(path: str | Path) -> dict[str, str]:
-    """Return the treebank of each item of a file of sentences that has lines ``# treebank = NAME``."""
-    treebanks, own = {}, ""
-    for _, line in read_lines(as_path(path)):
-        if line.startswith(TREEBANK):
-            own = line.removeprefix(TREEBANK).strip()
-        elif own and line.strip() and not line.startswith("#"):
-            treebanks[line.partition("\t")[0]] = own
-    return treebanks
-
-
-def read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Target, list[str]]:
+def _read_target(cells: list[str], number: int, sentences: Sentences) -> tuple[Target, list[str]]:
     """Return the target of a line, and its words that differ from the sentence."""
     if len(cells) != CELLS:
         raise ValueError(f"{len(cells)} cells separated by tabs; a target has {CELLS}.")

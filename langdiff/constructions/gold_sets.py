@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
@@ -85,7 +85,6 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
     """
     rows = [line.split("\t") for line in _text("mined.items.tsv").splitlines() if not line.startswith("#")]
     hashes = {item: digest for item, _, _, digest in rows}
-    treebanks = {item: treebank for item, treebank, _, _ in rows}
     sentences: dict[str, tuple[str, ...]] = {}
     changed = []
     for file in [path] if isinstance(path, (str, Path)) else path:
@@ -105,9 +104,15 @@ def mined_gold(path: str | Path | Iterable[str | Path]) -> GoldTargets:
             "(dev, test) or ParTUT."
         )
     lines = enumerate(_text("mined.targets.tsv").splitlines(), 1)
-    own = [(number, line) for number, line in lines if line.split("\t")[0] in sentences]
-    gold = collect_targets(own, "mined.targets.tsv", sentences, [], name="mined", origin="derived and vetted")
-    return replace(gold, treebanks={item: treebanks[item] for item in gold.sentences})
+    return collect_targets(
+        [(number, cells) for number, line in lines if (cells := line.split("\t"))[0] in sentences],
+        "mined.targets.tsv",
+        sentences,
+        [],
+        treebanks={item: treebank for item, treebank, _, _ in rows},
+        name="mined",
+        origin="derived and vetted",
+    )
 
 
 def mined_counts() -> pd.DataFrame:

@@ -16,6 +16,18 @@ COLUMNS = 10
 ELSEWHERE = -2  # the head of a word whose head is in another sentence of the gold set; no rule matches it
 SENT_ID = "# sent_id ="
 _EDGE = re.compile(r"([0-9]+(?:[.-][0-9]+)?)((?::[^\d:_\-|][^:|]*)+)")  # 4:nsubj, 8.1:nmod:of
+# Relations and features of Universal Dependencies, without subtypes
+CONTENT = frozenset([
+    "acl", "advcl", "advmod", "amod", "appos", "ccomp", "compound", "conj", "csubj", "dep", "discourse",
+    "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "nmod", "nsubj", "nummod", "obj", "obl",
+    "orphan", "parataxis", "reparandum", "root", "vocative", "xcomp",
+])  # fmt: skip
+FUNCTION = frozenset(["aux", "case", "cc", "clf", "cop", "det", "mark"])
+FEATURES = frozenset([
+    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender", "Mood",
+    "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex", "Tense", "VerbForm",
+    "Voice",
+])  # fmt: skip
 Token = tuple[str, tuple[int, ...]]  # what is written, and the positions of its words
 Span = tuple[int, int, int]  # first character, last + 1, position of the word
 # How the Penn Treebank's parsers write brackets and quotation marks

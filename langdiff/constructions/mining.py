@@ -12,11 +12,11 @@ import pandas as pd
 
 from langdiff.base.io import as_path, read_lines, write_text
 from langdiff.base.types import generator
-from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, read_target, refuse_treebank, warn_of_words
+from langdiff.constructions.gold import CELLS, TREEBANK, GoldTargets, collect_targets, refuse_treebank
 from langdiff.constructions.graphs import Graph, read_graphs
 from langdiff.constructions.queries import Query, read_queries
 from langdiff.constructions.target import PHENOMENA, Target, write_nodes
-from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, Fault, listing, option, warn
 
 SEVERAL = 5  # sentences with a pattern in the tree, of which the enhanced graph may have none by chance
 DECISIONS = ("yes", "no", "edit")
@@ -334,57 +334,36 @@ def read_vetted(path: str | Path, *, name: str | None = None) -> Vetted:
     """
     path = as_path(path)
     refuse_treebank(path)
-    sentences, treebanks = _read_candidates(path)
-    targets: dict[object, Target] = {}
-    decisions: dict[tuple[str, str], list[str]] = {}
-    faults = []
-    different: list[str] = []
-    for number, line in read_lines(path):
-        cells = line.rstrip().split("\t")  # spreadsheets fill rows up with empty cells
-        if line.strip() and not line.startswith("#"):
-            try:
-                decision = cells[0].strip()
-                if len(cells) != CELLS + 1 or decision not in ("", *DECISIONS):
-                    raise ValueError("a line needs a decision (yes, no, edit or empty) and the six cells of a target.")
-                decisions.setdefault((cells[2], cells[1]), []).append(decision)
-                if decision in ("yes", "edit"):
-                    target, unlike = read_target(cells[1:], number, sentences)
-                    targets[target.key] = target
-                    different += [f"line {number}: {what}" for what in unlike]
-            except ValueError as error:
-                faults.append(Fault(str(path), number, str(error)))
-    if faults:
-        raise FaultsError(faults)
-    if not targets:
-        raise DataError(f"{path}: no candidate was accepted; write yes in the first column of targets.")
-    if different:
-        warn_of_words(str(path), different)
-    rows = [
-        (code, "" not in own, any(own_one in ("yes", "edit") for own_one in own))
-        for (code, _), own in decisions.items()
-    ]
-    counts = pd.DataFrame(rows, columns=["phenomenon", "vetted", "accepted"]).groupby("phenomenon", sort=False).sum()
-    used = {target.item for target in targets.values()}
-    gold = GoldTargets(
-        name=name or re.sub(r"\.\w+$", "", path.name),
-        origin="vetted",
-        sentences={item: words for item, words in sentences.items() if item in used},
-        targets=tuple(targets.values()),
-        treebanks={item: own for item, own in treebanks.items() if item in used},
-    )
-    return Vetted(gold=gold, counts=counts.reset_index())
-
-
-def _read_candidates(path: Path) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Return the words of each sentence, and its treebank as far as the file says it."""
     sentences: dict[str, tuple[str, ...]] = {}
     treebanks: dict[str, str] = {}
     treebank = ""
-    for _, line in read_lines(path):
-        cells = line.rstrip().split("\t")
+    accepted: dict[tuple[str, ...], int] = {}  # the line of each target, which several candidates may have
+    decisions: dict[tuple[str, str], list[str]] = {}
+    faults = []
+    for number, line in read_lines(path):
+        cells = line.rstrip().split("\t")  # spreadsheets fill rows up with empty cells
         if line.startswith(TREEBANK):
             treebank = cells[0].removeprefix(TREEBANK).strip()
         elif cells[0] == "# sentence" and len(cells) == 3:
             sentences[cells[1]] = tuple(cells[2].split())
             treebanks |= {cells[1]: treebank} if treebank else {}
-    return sentences, treebanks
+        elif line.strip() and not line.startswith("#"):
+            decision, *own = [cell.strip() for cell in cells]
+            if len(own) != CELLS or decision not in ("", *DECISIONS):
+                what = "a line needs a decision (yes, no, edit or empty) and the six cells of a target."
+                faults.append(Fault(str(path), number, what))
+                continue
+            decisions.setdefault((own[1], own[0]), []).append(decision)
+            if decision in ("yes", "edit"):
+                accepted.setdefault(tuple(own), number)
+    if not accepted and not faults:
+        raise DataError(f"{path}: no candidate was accepted; write yes in the first column of targets.")
+    name = name or re.sub(r"\.\w+$", "", path.name)
+    targets = [(number, list(own)) for own, number in accepted.items()]
+    gold = collect_targets(targets, str(path), sentences, faults, treebanks=treebanks, name=name, origin="vetted")
+    rows = [
+        (code, "" not in own, any(own_one in ("yes", "edit") for own_one in own))
+        for (code, _), own in decisions.items()
+    ]
+    counts = pd.DataFrame(rows, columns=["phenomenon", "vetted", "accepted"]).groupby("phenomenon", sort=False).sum()
+    return Vetted(gold=gold, counts=counts.reset_index())

@@ -10,7 +10,7 @@ from langdiff.base.io import as_paths, read_lines
 from langdiff.base.signature import short_hash
 from langdiff.constructions.gold import read_sentences
 from langdiff.constructions.graphs import Graph, Stream, Token, plain, read_graphs, spans_of
-from langdiff.errors import ConfigError, DataError, listing
+from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing
 
 ShapeName = Literal["gr", "stanford", "triples", "conllu"]
 GraphName = Literal["basic", "enhanced"]
@@ -229,7 +229,10 @@ def read_parses(
         if tokens is not None:
             raise ConfigError("tokens are read from the CoNLL-U file itself; leave tokens out.")
         return _read_conllu(files, name, graph, items)
-    words = {} if tokens is None else read_sentences(tokens)
+    faults: list[Fault] = []
+    words = {} if tokens is None else read_sentences(tokens, faults)[0]
+    if faults:
+        raise FaultsError(faults)
     blocks, lines = _read_blocks(files)
     if items is not None:
         blocks = {item: block for item, block in blocks.items() if item in items}

@@ -10,25 +10,17 @@ from typing import Any
 
 from langdiff.base.io import as_path, read_lines
 from langdiff.base.toml import parse_toml
-from langdiff.constructions.graphs import Graph, Word
+from langdiff.constructions.graphs import CONTENT, FEATURES, FUNCTION, Graph, Word
 from langdiff.constructions.target import PHENOMENA, Node, Target, is_type
 from langdiff.errors import DataError, warn
 
-RELATIONS = [
-    "acl", "advcl", "advmod", "amod", "appos", "aux", "case", "cc", "ccomp", "clf", "compound", "conj", "cop",
-    "csubj", "dep", "det", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list", "mark",
-    "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "punct", "ref", "reparandum", "root", "vocative",
-    "xcomp",
-]  # fmt: skip
+RELATIONS = sorted(CONTENT | FUNCTION | {"punct", "ref"})
 PARTS_OF_SPEECH = [
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ",
     "SYM", "VERB", "X",
 ]  # fmt: skip
-FEATURES = [
-    "Abbr", "Animacy", "Aspect", "Case", "Clusivity", "Definite", "Degree", "DeixisRef", "Deixis", "Evident",
-    "ExtPos", "Foreign", "Gender", "Mood", "NounClass", "NumType", "Number", "Person", "Polarity", "Polite", "Poss",
-    "PronType", "Reflex", "Tense", "Typo", "VerbForm", "Voice",
-]  # fmt: skip
+# those that scores count, and the later ones
+UNIVERSAL = sorted(FEATURES | {"Clusivity", "Deixis", "DeixisRef", "ExtPos", "NounClass", "Typo"})
 # in use in treebanks, and close to universal ones
 OF_LANGUAGES = {"ConjType", "NameType", "NounType", "PartType", "PronClass", "SubGender"}
 CLOSE = 0.75  # of difflib's ratio, from which on a language's own feature is held to be a slip
@@ -67,9 +59,9 @@ def doubtful_names(condition: str) -> Iterator[str]:
         if name in ("deprel", "upos"):
             what, names = ("relation", RELATIONS) if name == "deprel" else ("part of speech", PARTS_OF_SPEECH)
             yield from _unmatched(what, expression, names)
-        elif name[0].islower() or name in OF_LANGUAGES or name in FEATURES:
+        elif name[0].islower() or name in OF_LANGUAGES or name in UNIVERSAL:
             continue
-        elif near := get_close_matches(name, FEATURES, 1, CLOSE):
+        elif near := get_close_matches(name, UNIVERSAL, 1, CLOSE):
             yield f"{name!r} is not a universal feature; did you mean {near[0]!r}?"
 
 

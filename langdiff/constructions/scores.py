@@ -89,26 +89,29 @@ def recall_by(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
     Targets that are not expressible count neither as targets nor as wrong; where there are no others, recall is NaN.
     """
-    unit = units_of(judgements)
-    judged = judgements.assign(scored=is_scored(judgements), unit=judgements[unit])
-    groups = judged.groupby(list(keys), sort=False, observed=True)
+    groups = judgements.assign(scored=is_scored(judgements)).groupby(list(keys), sort=False, observed=True)
     table = groups.agg(correct=("correct", "sum"), targets=("scored", "sum")).reset_index()
     table["recall"] = table["correct"] / table["targets"].where(table["targets"] > 0)
-    sums = judged.groupby([*keys, "unit"], sort=False, observed=True)[["correct", "scored"]].sum().reset_index("unit")
-    table[["low", "high"]] = np.nan
-    for place, cell in enumerate(table[list(keys)].itertuples(index=False, name=None)):
-        if table.at[place, "targets"]:
-            own = sums.loc[[cell if len(cell) > 1 else cell[0]]].reset_index(drop=True)
-            of_cell = Effects.of_ratios(
-                own[["correct"]], own[["scored"]].set_axis(["correct"], axis=1), Units.of(unit, own["unit"])[0], RECALL
-            )
-            table.loc[place, ["low", "high"]] = [float(end.iloc[0]) for end in of_cell._ends()]
-    return table
+    known = judgements[is_scored(judgements)]
+    ends = [_ends(own, keys) for _, own in known.groupby("parser", sort=False, observed=True)]
+    return table.merge(pd.concat(ends), on=list(keys), how="left") if ends else table.assign(low=np.nan, high=np.nan)
 
 
-def units_of(judgements: pd.DataFrame) -> str:
-    """Return the independent units: documents if there are several, else sentences."""
-    return "document" if "document" in judgements and judgements["document"].nunique() > 1 else "item"
+def _ends(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    groups, effects = recall_effects(judgements, keys)
+    low, high = effects._ends()
+    return groups.assign(low=low, high=high)
+
+
+def recall_effects(judgements: pd.DataFrame, keys: Sequence[str], **about: Any) -> tuple[pd.DataFrame, Effects]:
+    """Return the groups that have targets, and their recall with errors by sentence."""
+    judged = judgements.assign(scored=is_scored(judgements))
+    sums = judged.groupby(["item", *keys], sort=False, observed=True)[["correct", "scored"]].sum()
+    tops, bottoms = (sums[name].unstack(list(keys), fill_value=0) for name in ("correct", "scored"))
+    kept = bottoms.columns[bottoms.sum(axis=0) > 0]
+    tops, bottoms = (each[kept].set_axis(range(len(kept)), axis=1) for each in (tops, bottoms))
+    units = Units("sentence", tops.index.map(str))
+    return kept.to_frame(index=False), Effects.of_ratios(tops, bottoms, units, RECALL, **about)
 
 
 def recall_by_column(judgements: pd.DataFrame) -> pd.DataFrame:
@@ -240,7 +243,7 @@ class ConstructionScores(Result):
         return table.sort_values(["parser", "band"], ignore_index=True).astype({"parser": object})
 
     def effects(self, averaging: str = "micro") -> Effects:
-        """Return recall of the parsers, with errors by sentence (or document), which all functions of effects take.
+        """Return recall of the parsers, with errors by sentence, which all functions of effects take.
 
         Parameters
         ----------
@@ -255,21 +258,12 @@ class ConstructionScores(Result):
         """
         if averaging not in ("micro", "macro"):
             raise ConfigError(f"averaging is micro or macro; got {averaging!r}.")
-        unit = units_of(self.judgements)
-        judged = self.judgements.assign(scored=is_scored(self.judgements), unit=self.judgements[unit])
-        columns = ["parser"] if averaging == "micro" else ["parser", "phenomenon", "type"]
-        sums = judged.groupby(["unit", *columns], sort=False)[["correct", "scored"]].sum()
-        tops, bottoms = (sums[name].unstack(columns, fill_value=0) for name in ("correct", "scored"))
-        kept = bottoms.columns[bottoms.sum(axis=0) > 0]
-        found = Effects.of_ratios(
-            tops[kept].set_axis(range(len(kept)), axis=1),
-            bottoms[kept].set_axis(range(len(kept)), axis=1),
-            Units("sentence" if unit == "item" else unit, tops.index.map(str)),
-            RECALL,
+        own, found = recall_effects(
+            self.judgements,
+            ["parser"] if averaging == "micro" else ["parser", "phenomenon", "type"],
             title=f"{averaging} recall on {self.name}",
             signature=f"{self.signature}|recall:{averaging}",
         )
-        own = kept.to_frame(index=False)
         parsers = [name for name in self.parsers if name in set(own["parser"])]
         weights = (np.array(parsers, dtype=object)[:, None] == own["parser"].to_numpy()).astype(float)
         if averaging == "macro":
@@ -334,7 +328,8 @@ class ConstructionScores(Result):
     def _table(self) -> pd.DataFrame:
         wide = self.to_frame()
         wide["cell"] = [
-            f"{row.recall:.2f} [{row.low:.2f}, {row.high:.2f}]" + ("" if row.mapped else " not mapped")
+            f"{row.recall:.2f} [{row.low:.2f}, {row.high:.2f}]".replace("nan, nan", "–")
+            + ("" if row.mapped else " not mapped")
             if row.targets
             else "n/a"
             for row in wide.itertuples()
@@ -353,6 +348,8 @@ class ConstructionScores(Result):
             yield f"Not parsed by {parser}, and therefore wrong: {each} (sentences)."
         if not is_scored(self.judgements).all():
             yield "n/a: a basic tree cannot express the type; it is not part of the parser's macro and micro recall."
+        if self.to_frame().query("targets > 0")["low"].isna().any():
+            yield "–: no interval, as all targets are in one sentence."
         yield self.effects().words
         yield CAUTION
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import regex
 
-from langdiff.base.types import Change, keyed_random, seed_number
+from langdiff.base.types import Change, check_choice, check_choices, keyed_random, seed_number
 from langdiff.errors import ConfigError, DataError, listing, option, warn
 from langdiff.tables.multitext import Multitext, check_multitext
 from langdiff.tables.text_sources import InMemoryText
@@ -314,18 +314,13 @@ def _has_vowels(texts: pd.Series) -> bool:
 
 
 def _check(kinds: Iterable[Change], window: int, unit: str) -> list[Change]:
-    known = get_args(Change)
     if isinstance(kinds, str):
         raise ConfigError(f"kinds must be a list of kinds, such as [{kinds!r}], not a str.")
     chosen = list(kinds)
-    if unknown := [kind for kind in chosen if kind not in known]:
-        raise ConfigError(f"kinds: {listing(unknown)} is not known; there are {listing(known, most=len(known))}.")
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise ConfigError(f"kinds: name at least one kind, and each once; got {chosen!r}.")
+    check_choices("kinds", chosen, get_args(Change))
     if isinstance(window, bool) or not isinstance(window, (int, np.integer)) or window < 2:
         raise ConfigError(f"{option('window')} must be a whole number from 2 up, got {window!r}.")
-    if unit not in get_args(Unit):
-        raise ConfigError(f"{option('unit')} is words or characters, not {unit!r}.")
+    check_choice("unit", unit, get_args(Unit))
     return chosen
 
 

@@ -14,7 +14,6 @@ MERGE = "↹"
 ESCAPE = "␛"
 _ESCAPED_MERGE = "⇥"  # after ESCAPE; all three are weird, so that what they stand for is tokenized alike
 _PLAIN, _SPACE, _WEIRD = range(3)
-_LONG, _MANY = 1000, 100  # characters, or pieces, from which arrays are faster than joining one by one
 
 
 def tokenize(text: str) -> str:
@@ -48,9 +47,7 @@ def tokenize(text: str) -> str:
     """
     if MERGE in text or ESCAPE in text:
         text = text.replace(ESCAPE, ESCAPE + ESCAPE).replace(MERGE, ESCAPE + _ESCAPED_MERGE)
-    pieces = [] if len(text) > _LONG else _weird_run().split(text)  # plain, weird, plain, ..., weird, plain
-    if not pieces or len(pieces) > _MANY:
-        return _tokenize_long(text)
+    pieces = _weird_run().split(text)  # plain, weird, plain, ..., weird, plain
     tokens, spaced = pieces[:1], not pieces[0] or pieces[0][-1].isspace()
     pieces[-1] += " "  # so that none but the first is empty; taken off below
     for run, plain in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -74,25 +71,6 @@ def prepare_text(multitext: Multitext, tokenization: Tokenization) -> Multitext:
     ['Go ↹!']
     """
     return multitext.map_text(tokenize) if tokenization == "reversible" else multitext
-
-
-def _tokenize_long(text: str) -> str:
-    """Tokenize an escaped text as `tokenize` does, without a loop over characters; slow for a short text."""
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    kinds = _kinds()[codes]
-    weird = kinds == _WEIRD
-    before, after = weird.copy(), weird.copy()  # where something is put before or after
-    before[0] = after[-1] = False
-    before[1:] &= kinds[:-1] != _SPACE
-    after[:-1] &= kinds[1:] == _PLAIN
-    put = 2 * np.cumsum(before)
-    put[1:] += 2 * np.cumsum(after[:-1])
-    places = np.arange(len(codes)) + put
-    tokens = np.empty(places[-1] + 1, dtype="<u4")
-    tokens[places] = codes
-    tokens[places[before] - 2], tokens[places[before] - 1] = ord(" "), ord(MERGE)
-    tokens[places[after] + 1], tokens[places[after] + 2] = ord(MERGE), ord(" ")
-    return tokens.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def detokenize(text: str) -> str:

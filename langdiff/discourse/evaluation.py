@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pandas as pd
 
 from langdiff.base.signature import full_signature, short_hash
-from langdiff.base.types import OnError, check_choice, check_kind, check_on_error
+from langdiff.base.types import OnError, check_choice, check_choices, check_kind, check_on_error
 from langdiff.discourse.documents import Spans, pair_documents
 from langdiff.discourse.files import Trees, TreeSource, read_documents
 from langdiff.discourse.items import (
@@ -24,7 +24,7 @@ from langdiff.discourse.items import (
 from langdiff.discourse.result import Averaging, DiscourseEvaluation
 from langdiff.discourse.rst_xml import Detached
 from langdiff.discourse.tree import Binarization, DiscourseTree, binarize
-from langdiff.errors import ConfigError, DataError, listing, option, warn
+from langdiff.errors import ConfigError, DataError, listing, warn
 
 BOTH: tuple[Procedure, ...] = ("rst-parseval", "parseval")
 _COLUMNS = ["procedure", "system", "document", *Item._fields, *METRICS]
@@ -261,12 +261,8 @@ def _check(predictions: Mapping[str, Any], binarization: str, spans: str, proced
     if not isinstance(predictions, Mapping) or not predictions:
         raise ConfigError("predictions are given by name of the system: {'parser': trees}; there are none.")
     check_choice("binarization", binarization, get_args(Binarization))
-    if spans not in get_args(Spans):
-        raise ConfigError(f"{option('spans')} are edus or chars; got {spans!r}.")
-    if not procedures or not set(procedures) <= set(BOTH):
-        raise ConfigError(f"procedures are {' and '.join(BOTH)}; got {listing(procedures)}.")
-    if len(set(procedures)) < len(procedures):
-        raise ConfigError(f"{option('procedures')} are given once each; got {listing(procedures)}.")
+    check_choice("spans", spans, get_args(Spans))
+    check_choices("procedures", procedures, BOTH)
 
 
 def _items(tree: DiscourseTree, procedure: Procedure, spans: Spans) -> list[Item]:

@@ -8,12 +8,12 @@ texts may hold brackets, so that their ends are looked for first.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, NoReturn, get_args
+from typing import Literal, get_args
 
-from langdiff.base.archives import COMPRESSED
-from langdiff.base.io import as_paths, file_names, name_of_file, read_blocks, write_text
+from langdiff.base.archives import unpacked
+from langdiff.base.io import as_paths, file_names, files_of, name_of_file, read_blocks, write_texts
 from langdiff.base.suspicion import Doubts, report
 from langdiff.base.types import OnError, check_choice, check_kind, check_on_error
 from langdiff.discourse.documents import Documents, refuse_or_warn
@@ -24,9 +24,14 @@ from langdiff.discourse.tree import Attachment, DiscourseTree, attachments_of, t
 from langdiff.errors import ConfigError, DataError, Fault, FaultsError, option, warn
 
 _NUCLEARITY = {"n": NUCLEUS, "s": SATELLITE, "r": ROOT} | {name.lower(): name for name in (NUCLEUS, SATELLITE, ROOT)}
-_TEXT = re.compile(r"\(\s*text\s*(?:_!(?P<marked>.*?)_!|<EDU>(?P<tagged>.*?)</EDU>)\s*\)", re.S)
-_TEXT_BEGINS = re.compile(r"\(\s*text\b")
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+_PART = re.compile(
+    r"\(\s*text\s*(?:_!(?P<marked>.*?)_!|<EDU>(?P<tagged>.*?)</EDU>)\s*\)"
+    r"|\(\s*(?P<kind>Root|Nucleus|Satellite)(?![^\s()])"
+    r"|\(\s*(?P<name>[^\s()]+)(?P<values>[^()]*)(?P<end>\))?|[()]|[^\s()]+",
+    re.S,
+)
+_UNLIKE = {"(": "a bracket without a name.", ")": "a bracket is closed that was not opened."}
+_VALUES = {"span": 2, "leaf": 1, "rel2par": 1, "text": 1}
 _REMARK = "//TT_ERR"  # left behind in some files of the RST Discourse Treebank by the tool of the annotators
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
@@ -104,143 +109,68 @@ def _nuclearity(file: str, line: int, given: str) -> str:
     return _NUCLEARITY[given.lower()]
 
 
-class _Token(NamedTuple):
-    kind: str  # "(", ")", "word" or "text"
-    value: str
-    offset: int
+def dis_draft(text: str, file: str) -> Draft:
+    """Return the nodes of a bracketed tree."""
+    draft, ends = Draft(file), [match.start() for match in re.finditer("\n", text)]
+    above: list[int] = []  # the nodes whose brackets are open
+    about: list[dict[str, list[str]]] = []  # of each node, what its bracket holds
+    for part in _PART.finditer(text):
+        line = bisect_right(ends, part.start()) + 1
+        if kind := part["kind"]:
+            if about and not above:
+                raise draft.fault(line, f"a second top node, {kind}; a file has one tree.")
+            above.append(draft.add(Node(0, 0, kind, ""), line, above[-1] if above else None))
+            about.append({})
+        elif part[0] == ")" and above:
+            above.pop()
+        elif part[0] != _REMARK and (what := _refused(part, about[above[-1]] if above else None)):
+            raise draft.fault(line, what)
+    if above:
+        kind = draft.nodes[above[-1]].nuclearity
+        raise draft.fault(draft.lines[above[-1]], f"the bracket of this {kind} is never closed.")
+    if not about:
+        raise draft.fault(1, "there is no tree in it.")
+    for place, own in enumerate(about):
+        _fill(draft, place, own)
+    return draft
 
 
-class _Open(NamedTuple):
-    """A node whose bracket is not closed yet."""
+def _refused(part: re.Match[str], own: dict[str, list[str]] | None) -> str | None:
+    """Add what a bracket says to what the node around it has; return its fault, if there is one."""
+    if part[0] in _UNLIKE or not part[0].startswith("("):
+        return _UNLIKE.get(part[0], f"{part[0]!r} is not expected here.")
+    inside = part["marked"] if part["tagged"] is None else part["tagged"]
+    name, values = (part["name"], part["values"].split()) if inside is None else ("text", [plain_text(inside)])
+    if inside is None and name == "text":
+        return "the text that begins here has no end; it is _!…_! or <EDU>…</EDU>, then )."
+    if inside is None and part["end"] is None:
+        return f"the bracket of {name!r} is not closed."
+    if name not in _VALUES:
+        return f"{name!r} is not known; there are Root, Nucleus, Satellite, span, leaf, rel2par, text."
+    if len(values) != _VALUES[name] or (name in ("span", "leaf") and not all(map(_NUMBER.fullmatch, values))):
+        what = "a relation" if name == "rel2par" else f"{_VALUES[name]} number(s)"
+        return f"{name} takes {what}; got {' '.join(values)!r}."
+    if own is None or name in own:
+        return f"{name} is outside of the tree." if own is None else f"this node has {name} twice."
+    own[name] = values
+    return None
 
-    kind: str
-    line: int
-    number: int
-    attributes: dict[str, list[str]]
 
-
-class DisReader:
-    """Reader of one bracketed tree.
-
-    Parameters
-    ----------
-    text : str
-        The tree.
-    file : str
-        Its file, for messages.
-    """
-
-    def __init__(self, text: str, file: str) -> None:
-        self._text = text
-        self._ends = [match.start() for match in re.finditer("\n", text)]
-        self._draft = Draft(file)
-        self._open: list[_Open] = []
-        self._rows: list[_Open] = []
-
-    def draft(self) -> Draft:
-        """Return the nodes."""
-        tokens = self._tokens()
-        for token in tokens:
-            if token.kind == "(":
-                self._begin(next(tokens, None), tokens, token.offset)
-            elif token.kind == ")":
-                self._end(token.offset)
-            elif token.kind == "text":
-                self._attribute("text", [token.value], token.offset)
-            elif token.value != _REMARK:
-                self._refuse(token.offset, f"{token.value!r} is not expected here.")
-        if self._open:
-            self._refuse_line(self._open[-1].line, f"the bracket of this {self._open[-1].kind} is never closed.")
-        if not self._rows:
-            self._refuse_line(1, "there is no tree in it.")
-        self._fill()
-        return self._draft
-
-    def _tokens(self) -> Iterator[_Token]:
-        at = 0
-        while (token := _TOKEN.search(self._text, at)) is not None:
-            at = token.end()
-            if token[0] != "(":
-                yield _Token(")" if token[0] == ")" else "word", token[0], token.start())
-            elif (text := _TEXT.match(self._text, token.start())) is not None:
-                at = text.end()
-                inside = text["marked"] if text["marked"] is not None else text["tagged"]
-                yield _Token("text", plain_text(inside), token.start())
-            elif _TEXT_BEGINS.match(self._text, token.start()):
-                self._refuse(
-                    token.start(), "the text that begins here has no end; it is _!…_! or <EDU>…</EDU>, then )."
-                )
-            else:
-                yield _Token("(", "(", token.start())
-
-    def _begin(self, name: _Token | None, tokens: Iterator[_Token], offset: int) -> None:
-        if name is None or name.kind != "word":
-            self._refuse(offset, "a bracket without a name.")
-        if name.value in (ROOT, NUCLEUS, SATELLITE):
-            if not self._open and self._rows:
-                self._refuse(offset, f"a second top node, {name.value}; a file has one tree.")
-            parent = self._open[-1].number if self._open else None
-            self._open.append(_Open(name.value, self._line(offset), len(self._rows), {}))
-            self._draft.add(Node(0, 0, name.value, ""), self._line(offset), parent)
-            self._rows.append(self._open[-1])
-            return
-        values = []
-        for token in tokens:
-            if token.kind == ")":
-                break
-            if token.kind != "word":
-                self._refuse(offset, f"the bracket of {name.value!r} is not closed.")
-            values.append(token.value)
-        self._attribute(name.value, values, offset)
-
-    def _attribute(self, name: str, values: list[str], offset: int) -> None:
-        expected = {"span": 2, "leaf": 1, "rel2par": 1, "text": 1}.get(name)
-        if expected is None:
-            self._refuse(
-                offset, f"{name!r} is not known; there are Root, Nucleus, Satellite, span, leaf, rel2par, text."
-            )
-        if len(values) != expected or (name in ("span", "leaf") and not all(map(_NUMBER.fullmatch, values))):
-            what = "a relation" if name == "rel2par" else f"{expected} number(s)"
-            self._refuse(offset, f"{name} takes {what}; got {' '.join(values)!r}.")
-        if not self._open:
-            self._refuse(offset, f"{name} is outside of the tree.")
-        own = self._open[-1]
-        if name in own.attributes:
-            self._refuse(offset, f"this {own.kind} has {name} twice.")
-        own.attributes[name] = values
-
-    def _end(self, offset: int) -> None:
-        if not self._open:
-            self._refuse(offset, "a bracket is closed that was not opened.")
-        self._open.pop()
-
-    def _fill(self) -> None:
-        """Fill in the nodes from the contents of their brackets."""
-        draft = self._draft
-        for place, row in enumerate(self._rows):
-            spans = [row.attributes[name] for name in ("span", "leaf") if name in row.attributes]
-            if len(spans) != 1:
-                raise draft.fault(
-                    row.line, f"a {row.kind} has one (span I J) or one (leaf I); this one has {len(spans)}."
-                )
-            relation = row.attributes.get("rel2par", [NO_RELATION if row.kind == ROOT else ""])[0]
-            if not relation:
-                raise draft.fault(row.line, f"this {row.kind} has no (rel2par RELATION).")
-            first, last = int(spans[0][0]), int(spans[0][-1])
-            draft.nodes[place] = Node(first, last, row.kind, NO_RELATION if row.kind == ROOT else relation)
-            if "text" in row.attributes and first != last:
-                raise draft.fault(row.line, "a text belongs to a leaf, which has (leaf I).")
-            if "text" in row.attributes:
-                draft.texts[first] = row.attributes["text"][0]
-
-    def _line(self, offset: int) -> int:
-        return bisect_right(self._ends, offset) + 1
-
-    def _refuse(self, offset: int, what: str) -> NoReturn:
-        self._refuse_line(self._line(offset), what)
-
-    def _refuse_line(self, line: int, what: str) -> NoReturn:
-        raise self._draft.fault(line, what)
+def _fill(draft: Draft, place: int, own: dict[str, list[str]]) -> None:
+    """Fill in a node from the contents of its bracket."""
+    kind, line = draft.nodes[place].nuclearity, draft.lines[place]
+    spans = [own[name] for name in ("span", "leaf") if name in own]
+    if len(spans) != 1:
+        raise draft.fault(line, f"a {kind} has one (span I J) or one (leaf I); this one has {len(spans)}.")
+    relation = NO_RELATION if kind == ROOT else own.get("rel2par", [""])[0]
+    if not relation:
+        raise draft.fault(line, f"this {kind} has no (rel2par RELATION).")
+    first, last = int(spans[0][0]), int(spans[0][-1])
+    draft.nodes[place] = Node(first, last, kind, relation)
+    if "text" in own:
+        if first != last:
+            raise draft.fault(line, "a text belongs to a leaf, which has (leaf I).")
+        draft.texts[first] = own["text"][0]
 
 
 def write_dis(tree: DiscourseTree) -> str:
@@ -362,8 +292,10 @@ def read_documents(
     paths: dict[str, Path] = {}
     trees: dict[str, DiscourseTree] = {}
     faults: dict[str, tuple[Fault, ...]] = {}
-    for path in _files(source, any_ending=format != "auto"):
-        name, ending = _name_and_ending(path, any_ending=format != "auto")
+    for path in files_of(source, wanted=lambda file: format != "auto" or unpacked(file).suffix in ENDINGS):
+        name, ending = name_of_file(unpacked(path).stem), unpacked(path).suffix
+        if format == "auto" and ending not in ENDINGS:
+            raise DataError(f"{path}: the ending {ending!r} names no format. Name it: {option('format', 'dis')}.")
         if name in paths:
             twice = Fault(str(path), None, f"{paths[name]} is of document {name!r}, too; give one file per document.")
             faults[name] = (*faults.get(name, ()), twice)
@@ -381,8 +313,9 @@ def read_documents(
         except FaultsError as error:
             faults[name] = error.faults
     if not paths:
+        where = ", ".join(map(str, as_paths(source)))
         raise DataError(
-            f"{source}: no files of trees ({', '.join(ENDINGS)}). Name their format: {option('format', 'dis')}."
+            f"{where}: no files of trees ({', '.join(ENDINGS)}). Name their format: {option('format', 'dis')}."
         )
     judged = [one for one in doubts.judged() if one.where in trees]
     return Documents({name: trees[name] for name in sorted(trees)}, faults, report(judged))
@@ -476,13 +409,10 @@ def write_discourse(trees: Trees, directory: str | Path, *, format: DiscourseFor
     files = file_names(trees, "document(s)")
     if format != "rs3":
         _check_relations(trees, format)
-    texts = {name: _WRITERS[format](tree) for name, tree in trees.items()}
+    texts = {f"{files[name]}.{format}": _WRITERS[format](tree) for name, tree in trees.items()}
     if format in ("spans", "attachments") and any(tree.texts for tree in trees.values()):
         warn(f"the format {format!r} has no place for texts; they are not written.")
-    paths = [Path(directory) / f"{files[name]}.{format}" for name in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        write_text(path, text)
-    return paths
+    return write_texts(directory, texts)
 
 
 def _check_relations(trees: Trees, format: str) -> None:
@@ -498,31 +428,10 @@ def _check_relations(trees: Trees, format: str) -> None:
 def _parse(text: str, format: str, file: str, document: str, collapse_unary: bool) -> DiscourseTree:
     match format:
         case "dis":
-            return DisReader(text, file).draft().tree(document, collapse_unary=collapse_unary)
+            return dis_draft(text, file).tree(document, collapse_unary=collapse_unary)
         case "spans":
             return span_draft(text, file).tree(document, collapse_unary=collapse_unary)
         case "attachments":
             return read_attachments(text, file, document)
         case _:
             raise ConfigError(f"{option('format')} is one of {', '.join(get_args(StringFormat))}; got {format!r}.")
-
-
-def _files(source: TreeSource, *, any_ending: bool) -> list[Path]:
-    files: list[Path] = []
-    for path in as_paths(source):
-        if not path.exists():
-            raise DataError(f"{path}: no such file or folder.")
-        if path.is_dir():
-            inside = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-            files += [file for file in inside if any_ending or _name_and_ending(file, any_ending=True)[1] in ENDINGS]
-        else:
-            files.append(path)
-    return files
-
-
-def _name_and_ending(path: Path, *, any_ending: bool) -> tuple[str, str]:
-    """Return the name of the document and the ending that says the format."""
-    bare = path.with_suffix("") if path.suffix in COMPRESSED else path
-    if not any_ending and bare.suffix not in ENDINGS:
-        raise DataError(f"{path}: the ending {bare.suffix!r} names no format. Name it: {option('format', 'dis')}.")
-    return name_of_file(bare.stem), bare.suffix

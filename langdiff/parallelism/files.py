@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal, get_args
 from xml.sax.saxutils import quoteattr
 
-from langdiff.base.archives import COMPRESSED, File
-from langdiff.base.io import as_paths, file_names, name_of_file, read_blocks, read_lines, write_text
+from langdiff.base.archives import File, unpacked
+from langdiff.base.io import as_paths, file_names, files_of, name_of_file, read_blocks, read_lines, write_texts
 from langdiff.base.suspicion import Doubts, report
 from langdiff.base.types import check_choice, check_kind
 from langdiff.base.xml import XmlEvents, read_xml
@@ -257,7 +257,8 @@ def read_parallelisms(
         options = {"doubts": doubts} if kind == "brat" else {}
         found[name] = (path, _READERS[kind](path, name, predicted=predicted, **options))
     if not found:
-        raise DataError(f"{source}: no files of annotated documents ({', '.join(ENDINGS)}).")
+        where = ", ".join(map(str, as_paths(source)))
+        raise DataError(f"{where}: no files of annotated documents ({', '.join(ENDINGS)}).")
     report(doubts.judged())
     return {name: document for name, (_, document) in sorted(found.items())}
 
@@ -308,10 +309,7 @@ def write_parallelisms(
             texts[f"{name}.txt"], texts[f"{name}.ann"] = brat_texts(document)
         else:
             texts[f"{name}.{'tsv' if format == 'tsv' else 'xml'}"] = _WRITERS[format](document)
-    paths = [Path(directory) / name for name in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
-        write_text(path, text)
-    return paths
+    return write_texts(directory, texts)
 
 
 def document_name(path: Path) -> str:
@@ -322,12 +320,12 @@ def document_name(path: Path) -> str:
     >>> document_name(Path("tokenized/18_annotated.xml.gz"))
     '18'
     """
-    stem = name_of_file(_bare(path).stem)
+    stem = name_of_file(unpacked(path).stem)
     return stem.removesuffix(_ANNOTATED) or stem
 
 
 def _format(path: Path) -> ParallelismFormat:
-    ending = _bare(path).suffix
+    ending = unpacked(path).suffix
     if ending in (".ann", ".txt"):
         return "brat"
     if ending == ".tsv":
@@ -340,28 +338,15 @@ def _format(path: Path) -> ParallelismFormat:
     return "text-xml"  # of a text without any parallelism
 
 
-def _bare(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix in COMPRESSED else path
-
-
 def _files(source: ParallelismSource) -> list[Path]:
-    files: list[Path] = []
-    for path in as_paths(source):
-        if not path.exists():
-            raise DataError(f"{path}: no such file or folder.")
-        files += _inside(path) if path.is_dir() else [path]
-    return files
-
-
-def _inside(folder: Path) -> list[Path]:
-    """Return the files of a folder, with only the annotation of each pair of text and annotation."""
-    files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))
-    found = [file for file in files if _bare(file).suffix in ENDINGS]
-    annotated = {_bare(file).stem for file in found if _bare(file).suffix == ".ann"}
-    texts = [file.name for file in files if _bare(file).suffix == ".txt"]
-    if annotated and (lone := [name for name in texts if _bare(Path(name)).stem not in annotated]):
-        warn(f"{folder}: {len(lone)} text(s) have no annotation and are not read: {listing(lone)}.")
-    return found
+    """Return the files of a source, with only the annotation of each pair of text and annotation in a folder."""
+    for folder in filter(Path.is_dir, as_paths(source)):
+        files = files_of(folder, wanted=lambda file: unpacked(file).suffix in (".ann", ".txt"))
+        annotated = {unpacked(file).stem for file in files if unpacked(file).suffix == ".ann"}
+        lone = [file.name for file in files if unpacked(file).stem not in annotated]
+        if annotated and lone:
+            warn(f"{folder}: {len(lone)} text(s) have no annotation and are not read: {listing(lone)}.")
+    return files_of(source, wanted=lambda file: unpacked(file).suffix in ENDINGS)
 
 
 def passage_text(sides: Sides, *, section: str | None = None, labels: Labels | None = None) -> str:

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from langdiff.base.archives import COMPRESSED, File
+from langdiff.base.archives import COMPRESSED, File, unpacked
 from langdiff.base.io import read_blocks, read_lines
 from langdiff.base.suspicion import Doubts
 from langdiff.base.xml import XmlEvents, read_xml
@@ -193,7 +193,7 @@ def read_brat(path: Path, name: str, *, predicted: bool, doubts: Doubts) -> Docu
 
 def brat_pair(path: Path) -> tuple[Path, Path]:
     """Return the annotation and the text of a document of which one file is given."""
-    bare = path.with_suffix("") if path.suffix in COMPRESSED else path
+    bare = unpacked(path)
     wanted = ".txt" if bare.suffix == ".ann" else ".ann"
     for compression in ("", *COMPRESSED):
         other = bare.with_name(f"{bare.stem}{wanted}{compression}")

@@ -297,8 +297,12 @@ def compare_treatments(table: pd.DataFrame) -> RankComparison:
     if len(gaps := np.argwhere(~np.isfinite(values))):
         block, treatment = table.index[gaps[0][0]], table.columns[gaps[0][1]]
         raise DataError(
-            f"{len(gaps)} cell(s) are missing, among them {treatment!r} of {block!r}; the test needs complete blocks."
+            f"{len(gaps)} cell(s) are missing or not finite, among them {treatment!r} of {block!r}; the test needs "
+            "complete blocks."
         )
+    if table.index.has_duplicates:
+        twice = table.index[table.index.duplicated()][0]
+        raise DataError(f"block {twice!r} is there twice; give each block one row.")
     if (values == values[:, :1]).all():
         raise DataError("all values of every block are equal, so that there are no ranks to compare.")
     statistic, p_value = friedmanchisquare(*values.T)

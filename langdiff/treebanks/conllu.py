@@ -60,7 +60,7 @@ class Tree:
     def __post_init__(self) -> None:
         if not len(self.forms) == len(self.upos) == len(self.heads) == len(self.deprels):
             raise DataError("forms, upos, heads and deprels of a tree must have the same length.")
-        fault = _fault(self.heads)
+        fault = tree_fault(self.heads)
         if fault:
             raise DataError(f"This is not a tree: {fault}.")
 
@@ -101,7 +101,7 @@ class Tree:
         return head
 
 
-def _fault(heads: Sequence[int]) -> str | None:
+def tree_fault(heads: Sequence[int]) -> str | None:
     """Return the reason why heads are not those of a tree; None if they are."""
     if not heads:
         return "it has no words"
@@ -112,10 +112,6 @@ def _fault(heads: Sequence[int]) -> str | None:
     for word, head in enumerate(heads, start=1):
         if not 0 <= head <= len(heads):
             return f"the head of word {word} does not exist"
-    return _cycle(heads)
-
-
-def _cycle(heads: Sequence[int]) -> str | None:
     # every word is passed once: what a walk to the root has seen need not be walked again
     seen = [0] * (len(heads) + 1)  # the walk that came by
     seen[0] = -1

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from langdiff.base.grids import Shown
 from langdiff.base.io import as_paths
-from langdiff.base.progress import progress_bar
+from langdiff.base.progress import followed
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.types import ROUNDING, Floats, Integers, check_choice
 from langdiff.errors import ConfigError, DataError
@@ -218,45 +218,31 @@ class ShapeCounts:
         self._pairs: Counter[tuple[str, str, str]] = Counter()
         self._firsts: Counter[tuple[str, str]] = Counter()
         self._symbols: Counter[str] = Counter()
-        self._total = self._kinds = 0
-        self.add(trees)
+        for head, shape in (found for tree in trees for found in _shapes(tree)):
+            self._shapes[head, shape] += 1
+            self._heads[head] += 1
+            self._pairs.update((head, *pair) for pair in _steps(shape))
+            self._firsts.update((head, first) for first, _ in _steps(shape))
+            self._symbols.update(second for _, second in _steps(shape))
+        self._total = self._symbols.total()
 
-    def add(self, trees: Iterable[Tree]) -> None:
-        """Count the shapes of trees."""
-        self._change(trees, 1)
+    def log_probability(self, tree: Tree, without: "ShapeCounts | None" = None) -> float:
+        """Return the natural logarithm of the probability of all shapes of a tree, without some of those counted."""
+        less = without or ShapeCounts()
+        gone = sum(self._symbols[symbol] == count for symbol, count in less._symbols.items())
+        unseen = len(self._symbols) - gone + 1  # one more for relations never seen
+        return sum(math.log(self._probability(head, shape, less, unseen)) for head, shape in _shapes(tree))
 
-    def remove(self, trees: Iterable[Tree]) -> None:
-        """Subtract trees that were counted before."""
-        trees = list(trees)
-        removed = Counter(shape for tree in trees for shape in _shapes(tree))
-        if any(self._shapes[shape] < count for shape, count in removed.items()):
-            raise DataError("These trees are not among those counted; take out only trees of the reference.")
-        self._change(trees, -1)
+    def _probability(self, head: str, shape: Shape, less: "ShapeCounts", kinds: int) -> float:
+        def left(counts: str, key: Any) -> int:
+            return int(getattr(self, counts).get(key, 0) - getattr(less, counts).get(key, 0))
 
-    def log_probability(self, tree: Tree) -> float:
-        """Return the natural logarithm of the probability of all shapes of a tree."""
-        return sum(math.log(self._probability(head, shape)) for head, shape in _shapes(tree))
-
-    def _change(self, trees: Iterable[Tree], by: int) -> None:
-        for tree in trees:
-            for head, shape in _shapes(tree):
-                self._shapes[head, shape] += by
-                self._heads[head] += by
-                for first, second in zip((START, *shape), (*shape, END), strict=True):
-                    self._pairs[head, first, second] += by
-                    self._firsts[head, first] += by
-                    self._kinds += by * (self._symbols[second] == (by < 0))
-                    self._symbols[second] += by
-                    self._total += by
-
-    def _probability(self, head: str, shape: Shape) -> float:
         smoother = 1.0
-        kinds = self._kinds + 1  # one more for relations never seen
-        for first, second in zip((START, *shape), (*shape, END), strict=True):
-            anywhere = (self._symbols.get(second, 0) + PRIOR) / (self._total + PRIOR * kinds)
-            pair = self._pairs.get((head, first, second), 0)
-            smoother *= (pair + PRIOR * anywhere) / (self._firsts.get((head, first), 0) + PRIOR)
-        return (self._shapes.get((head, shape), 0) + PRIOR * smoother) / (self._heads.get(head, 0) + PRIOR)
+        for first, second in _steps(shape):
+            anywhere = (left("_symbols", second) + PRIOR) / (self._total - less._total + PRIOR * kinds)
+            pair = left("_pairs", (head, first, second))
+            smoother *= (pair + PRIOR * anywhere) / (left("_firsts", (head, first)) + PRIOR)
+        return (left("_shapes", (head, shape)) + PRIOR * smoother) / (left("_heads", head) + PRIOR)
 
 
 def score_trees(reference: TreeSource, trees: TreeSource | None = None) -> pd.DataFrame:
@@ -303,18 +289,17 @@ def score_trees(reference: TreeSource, trees: TreeSource | None = None) -> pd.Da
     if not known:
         raise DataError("The reference has no tree.")
     counts = ShapeCounts(known)
-    rows = []
-    for tree in known if trees is None else read_trees(trees):
-        if trees is None:
-            counts.remove([tree])
-        rows.append((len(tree), counts.log_probability(tree)))
-        if trees is None:
-            counts.add([tree])
+    scored = read_trees(known if trees is None else trees)
+    rows = [(len(tree), counts.log_probability(tree, ShapeCounts([tree] if trees is None else []))) for tree in scored]
     if not rows:
         raise DataError("There is no tree to score.")
     frame = pd.DataFrame(rows, columns=["words", "log_probability"])
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="sentence")
     return frame.assign(per_word=frame["log_probability"] / frame["words"])
+
+
+def _steps(shape: Shape) -> Iterator[tuple[str, str]]:
+    return zip((START, *shape), (*shape, END), strict=True)
 
 
 def _shapes(tree: Tree) -> Iterator[tuple[str, Shape]]:
@@ -539,6 +524,9 @@ class TreebankMeasures(Result):
     def _notes(self) -> Iterator[str]:
         punctuation = {None: "hpe", True: "yes", False: "no"}[self.punctuation]
         yield f"Independent units: {self.units}."
+        frame = self.to_frame()
+        if frame["dependency_length_low"].isna().any() and frame["dependency_length"].notna().all():
+            yield "–: no interval from a single unit, or from units that do not differ."
         yield f"[hpe_over:{self.over}|punctuation:{punctuation}]"
 
     def __repr__(self) -> str:
@@ -590,13 +578,9 @@ def measure_treebanks(
     """
     sources = named(treebanks)
     rows, left, units = {}, {}, []
-    with progress_bar(progress=progress) as bar:
-        task = bar.add_task("treebanks", total=len(sources), note="")
-        for name, source in sources.items():
-            bar.update(task, note=name)
-            rows[name], blocks, left[name] = _measure(name, read_trees(source), over, punctuation)
-            units.append((blocks.kind, blocks.source, len(left[name])))
-            bar.advance(task)
+    for name in followed(sources, "treebanks", progress=progress):
+        rows[name], blocks, left[name] = _measure(name, read_trees(sources[name]), over, punctuation)
+        units.append((blocks.kind, blocks.source, len(left[name])))
     return TreebankMeasures(
         table=pd.DataFrame.from_dict(rows, orient="index").rename_axis("treebank"),
         without=pd.concat(left, names=["treebank", "unit"]),

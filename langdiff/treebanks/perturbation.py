@@ -10,19 +10,27 @@ import numpy as np
 import pandas as pd
 
 import langdiff
-from langdiff.base.archives import COMPRESSED
 from langdiff.base.grids import Shown
 from langdiff.base.io import as_path
-from langdiff.base.progress import progress_bar
+from langdiff.base.progress import followed
 from langdiff.base.result import Drawn, Result, rounded
 from langdiff.base.signature import full_signature, name_of_number, name_of_seed
 from langdiff.base.suspicion import report
-from langdiff.base.types import Floats, Integers, Reordering, check_choice, generator, keyed_random, seed_number
-from langdiff.errors import ConfigError, DataError, Fault, listing, option
+from langdiff.base.types import (
+    Floats,
+    Integers,
+    Reordering,
+    check_choice,
+    check_choices,
+    generator,
+    keyed_random,
+    seed_number,
+)
+from langdiff.errors import ConfigError, DataError, Fault, option
 from langdiff.treebanks.conllu import Repeats, Tree, read_sentences, sentence_tree, warn_left_out, word_number
 from langdiff.treebanks.pairwise import COLUMNS, Column, between, between_halves
 from langdiff.treebanks.tables import AVERAGED, SimilaritySettings
-from langdiff.treebanks.treebank import Codes, Treebank
+from langdiff.treebanks.treebank import Codes, Treebank, file_name
 
 if TYPE_CHECKING:
     from langdiff.tables.multitext import Multitext
@@ -228,13 +236,11 @@ def perturbation_curve(
     rng = generator(seed)
     named = name_of_seed(seed, rng)
     rows = []
-    with progress_bar(progress=progress) as bar:
-        task = bar.add_task("copies", total=len(kinds) * len(rates) * n_repeats, note="")
-        for kind, rate, repeat in itertools.product(kinds, rates, range(n_repeats)):
-            copy = perturb(treebank, rate, kind=kind, seed=rng)
-            apart = _with_mean(between([treebank, copy], settings)[:, 0, 1])
-            rows += [(kind, float(rate), repeat, metric, value) for metric, value in apart.items()]
-            bar.advance(task)
+    copies = list(itertools.product(kinds, rates, range(n_repeats)))
+    for kind, rate, repeat in followed(copies, "copies", progress=progress, note=lambda copy: str(copy[0])):
+        copy = perturb(treebank, rate, kind=kind, seed=rng)
+        apart = _with_mean(between([treebank, copy], settings)[:, 0, 1])
+        rows += [(kind, float(rate), repeat, metric, value) for metric, value in apart.items()]
     halves = [between_halves(treebank, settings, rng) for _ in range(n_repeats)]
     parts = {
         "kinds": ",".join(kinds),
@@ -339,13 +345,9 @@ def reorder(
     """
     path, number = as_path(treebank), seed_number(seed)
     chosen: list[Reordering] = [kinds] if isinstance(kinds, str) else list(kinds)
-    known = get_args(Reordering)
-    if unknown := [kind for kind in chosen if kind not in known]:
-        raise ConfigError(f"kinds: {listing(unknown)} is not known; there are {listing(known, most=len(known))}.")
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise ConfigError(f"kinds: name at least one kind, and each once; got {chosen!r}.")
+    check_choices("kinds", chosen, get_args(Reordering))
     trees, lemmas, intents = _read(path)
-    base = name if name is not None else (path.with_suffix("") if path.suffix in COMPRESSED else path).stem
+    base = file_name(path) if name is None else name
     weights: dict[str, float] = {}
     for relation in {_universal(deprel) for tree in trees for deprel in tree.deprels}:
         weights[relation] = keyed_random(number, "random-grammar", relation).uniform(-1, 1)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from langdiff.base.archives import COMPRESSED
+from langdiff.base.archives import unpacked
 from langdiff.base.io import as_paths, name_of_file
 from langdiff.base.signature import short_hash
 from langdiff.base.suspicion import LEFT_OUT_COLUMNS, report
@@ -289,9 +289,7 @@ def file_name(path: Path) -> str:
     >>> file_name(Path("ud/en_ewt.conllu.gz"))
     'en_ewt'
     """
-    if path.suffix.lower() in COMPRESSED:
-        path = path.with_suffix("")
-    return name_of_file(path.stem)
+    return name_of_file(unpacked(path).stem)
 
 
 def refuse_equal_names(names: Sequence[str]) -> None:

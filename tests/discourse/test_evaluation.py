@@ -153,9 +153,9 @@ def test_documents_are_paired_by_name_and_all_that_are_missing_are_named():
     ("settings", "message"),
     [
         ({"binarization": "up"}, "binarization is one of"),
-        ({"spans": "words"}, "spans are edus or chars"),
-        ({"procedures": ["both"]}, "procedures are rst-parseval and parseval"),
-        ({"procedures": ["parseval", "parseval"]}, "procedures are given once each; got 'parseval', 'parseval'"),
+        ({"spans": "words"}, "spans is one of edus, chars"),
+        ({"procedures": ["both"]}, "procedures: 'both' is not known"),
+        ({"procedures": ["parseval", "parseval"]}, "procedures: name at least one, and each once"),
         ({"classes": {"Evidence-e": "x", "evidence": "y"}}, "classes: 'evidence' is in 'x' and in 'y'"),
         ({"classes": {"span": "x"}}, "classes: 'span' cannot be in 'x': 'span' is not a relation"),
         ({"classes": {"evidence": ""}}, "classes: a relation or its class is empty"),

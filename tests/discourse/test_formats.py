@@ -196,7 +196,7 @@ def test_dis_by_hand():
         (lambda text: text.replace("(span 1 2)", "(span 1 1)"), 7, "do not follow each other: EDU 3 where 2 comes"),
         (lambda text: text.replace("(rel2par span)", ""), 2, r"this Nucleus has no \(rel2par RELATION\)"),
         (lambda text: text.replace("(rel2par span)", "(rel3par span)"), 2, "'rel3par' is not known"),
-        (lambda text: text.replace("(leaf 3)", "(leaf 3) (leaf 3)"), 7, "this Satellite has leaf twice"),
+        (lambda text: text.replace("(leaf 3)", "(leaf 3) (leaf 3)"), 7, "this node has leaf twice"),
         (lambda text: text.replace("//TT_ERR", "word"), 7, "'word' is not expected here"),
         (lambda text: text.replace("( Nucleus (span", "( Satellite (span"), 1, "no nucleus, only satellites"),
         (lambda text: text.replace("( Satellite", "( Nucleus"), 2, "EDUs 1–2 carries 'span'"),

@@ -113,7 +113,7 @@ def test_published_schemes():
 
 def test_bad_tables():
     good = pd.DataFrame({"a": [1.0, 2], "b": [2.0, 3], "c": [3.0, 1]}, index=["x", "y"])
-    with pytest.raises(DataError, match=r"1 cell\(s\) are missing, among them 'b' of 'y'"):
+    with pytest.raises(DataError, match=r"1 cell\(s\) are missing or not finite, among them 'b' of 'y'"):
         compare_treatments(good.assign(b=[1, np.nan]))
     for small in (good.iloc[:1], good[["a", "b"]]):
         refused(DataError, "two or more blocks and three or more treatments", compare_treatments, small)

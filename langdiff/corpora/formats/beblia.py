@@ -28,7 +28,7 @@ class BebliaEvents(BookEvents):
             case "chapter":
                 self.content.begin_chapter(number, self.where())
             case "verse":
-                self.begin_verse_element(number)
+                self.begin_verse_element(partial(self.content.begin_verse, number))
             case _ if self.content.in_verse:
                 self.unknown_element(tag)
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from langdiff.base.archives import File
-from langdiff.base.progress import progress_bar
+from langdiff.base.progress import followed
 from langdiff.base.types import Booleans
 from langdiff.corpora.faults import Faults, Place
 from langdiff.corpora.formats.format import FormatText, Reading
@@ -310,18 +310,15 @@ def catalogue_verses(reading: Reading, files: Mapping[str, File], text_of: Calla
     n_extra: dict[str, int] = {}
     repaired: dict[str, Repaired] = {}
     measured: dict[str, Measured] = {}
-    with progress_bar(progress=reading.progress) as bar:
-        task = bar.add_task("cataloguing", total=len(texts), note="")
-        for edition, text in texts.items():
-            bar.update(task, note=edition)
-            with reading.faults.of(edition, text.file):
-                listed, have, found, features = text.numbers(headers[edition], reading.faults)
-                n_extra[edition], repaired[edition] = found.n_extra, found.repaired
-                if not len(have):
-                    raise DataError(f"{text.file}: holds no verse that can be used. {_advice(edition, reading.faults)}")
-                every, present[edition] = _united(every, listed), have
-                measured |= {} if features is None else {edition: features}
-            bar.advance(task)
+    for edition in followed(texts, "cataloguing", progress=reading.progress):
+        text = texts[edition]
+        with reading.faults.of(edition, text.file):
+            listed, have, found, features = text.numbers(headers[edition], reading.faults)
+            n_extra[edition], repaired[edition] = found.n_extra, found.repaired
+            if not len(have):
+                raise DataError(f"{text.file}: holds no verse that can be used. {_advice(edition, reading.faults)}")
+            every, present[edition] = _united(every, listed), have
+            measured |= {} if features is None else {edition: features}
     if not present:
         reading.faults.check()
     _warn_of_repairs(repaired)

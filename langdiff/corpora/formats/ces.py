@@ -6,16 +6,14 @@ differ (``b.MAR`` is Mark). White space, which the files use for indentation, be
 """
 
 import re
-from dataclasses import dataclass
+from functools import partial
 
-from langdiff.base.archives import File
-from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import Collected, VerseText, catalogue_verses, collected, verse_id
-from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
-from langdiff.corpora.formats.verse_xml import OpenVerse, VerseEvents, read_verses
+from langdiff.corpora.formats.bible import verse_id
+from langdiff.corpora.formats.format import Format, begins_as_xml
+from langdiff.corpora.formats.usfm_markers import Verse
+from langdiff.corpora.formats.verse_xml import BookEvents, catalogue_verse_xml
 from langdiff.corpora.versifications import UNNUMBERED
-from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".xml")
 _ID = re.compile(r"b\.([A-Za-z0-9]{3})\.([0-9]{1,3})\.([0-9]{1,3})")
@@ -26,48 +24,33 @@ _USFM = {  # the corpus's own codes: those of USFM
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class CesText(VerseText):
-    """Source of the verses of one file."""
-
-    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return the verses of the file; store attributes from its header in `header`."""
-        events = _CesEvents(self.file, faults)
-        read_verses(self.file, events, errors=self.decode_errors)
-        header.update(events.header())
-        return collected(events.verses.items(), with_texts=with_texts)
-
-
-def catalogue(reading: Reading) -> Multitext:
-    """Catalogue Bibles in the Corpus Encoding Standard."""
-    return catalogue_verses(reading, reading.files(SUFFIXES), CesText)
-
-
-class _CesEvents(VerseEvents):
+class CesEvents(BookEvents):
     """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
-    def __init__(self, file: File, faults: Faults) -> None:
-        super().__init__(file, "missing", faults)
-        self._depth = 0  # of the verse
+    _depth = 0  # of the verse
 
-    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+    def meet(self, tag: str, attributes: dict[str, str]) -> None:
+        """Process the start of an element that is not hidden."""
         if tag == "language" and "cesHeader" in self.open:
-            self.language = self.language or attributes.get("iso639", "")
-        if tag == "seg" and attributes.get("type") == "verse":
+            self.said.setdefault("language", [attributes.get("iso639", "")])
+        elif tag == "note":
+            self.hide()
+        elif tag == "seg" and attributes.get("type") == "verse":
             verse = self._id(attributes.get("id", ""))
-            self.begin_verse(OpenVerse([verse] if verse else [], False, self.where()))
+            self.begin_verse_element(lambda where: self.content.open(Verse([verse] if verse else [], False, where)))
             self._depth = len(self.open)
 
     def data(self, text: str) -> None:
-        if self.verse is not None:
-            if "note" not in self.open:
-                self.verse.pieces.append(text)
-        elif self.open and self.open[-1] in _SAID and "cesHeader" in self.open:
+        """Process text."""
+        super().data(text)
+        if self.open and self.open[-1] in _SAID and "cesHeader" in self.open and not self.content.in_verse:
             self.said.setdefault(_SAID[self.open[-1]], []).append(text)
 
-    def finish(self, _: str) -> None:
+    def finish(self, tag: str) -> None:
+        """Process the end of an element."""
+        super().finish(tag)
         if len(self.open) == self._depth:
-            self.end_verse()
+            self.content.end_verse()
 
     def _id(self, given: str) -> str | None:
         match = _ID.fullmatch(given)
@@ -76,7 +59,7 @@ class _CesEvents(VerseEvents):
             return None
         book = _USFM.get(match[1].upper(), match[1].upper())
         if book in UNNUMBERED:
-            self.left_out[book] = None
+            self.content.left_out.append(book)
             return None
         verse = verse_id(book, int(match[2]), int(match[3]))
         if verse is None:
@@ -87,6 +70,6 @@ class _CesEvents(VerseEvents):
 FORMAT = Format(
     name="ces",
     suffixes=SUFFIXES,
-    catalogue=catalogue,
+    catalogue=partial(catalogue_verse_xml, suffixes=SUFFIXES, events=CesEvents),
     beginning=begins_as_xml(r"cesDoc\b|seg\b[^>]*\btype=.verse"),
 )

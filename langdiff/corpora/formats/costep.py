@@ -18,7 +18,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.iso639 import iso639_3
-from langdiff.base.progress import progress_bar
+from langdiff.base.progress import followed
 from langdiff.base.types import OnError
 from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
@@ -289,14 +289,10 @@ def _statistics(reading: Reading) -> CostepStatistics:
     files = tuple(sorted(files_in(reading.path, SUFFIXES), key=lambda file: (file.name, str(file))))
     found = _Catalogue(reading.faults)
     readable = []
-    with progress_bar(progress=reading.progress) as bar:
-        task = bar.add_task("cataloguing", total=len(files), note="")
-        for file in files:
-            bar.update(task, note=file.name)
-            with reading.faults.of(None, file):
-                found.add(read_day(file, errors=reading.decode_errors, faults=reading.faults), file)
-                readable.append(file)
-            bar.advance(task)
+    for file in followed(files, "cataloguing", progress=reading.progress, note=lambda file: file.name):
+        with reading.faults.of(None, file):
+            found.add(read_day(file, errors=reading.decode_errors, faults=reading.faults), file)
+            readable.append(file)
     measured = found.leave_out_repeated()
     turns = found.table()
     if not found.intents:

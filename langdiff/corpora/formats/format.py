@@ -20,8 +20,9 @@ from langdiff.corpora.edition_info import edition_info_of, find_edition_info
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import Paths, find_files
 from langdiff.errors import ConfigError, DataError, OutputError, listing, option, words
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Multitext, multitext_from_sources
 from langdiff.tables.text_doubts import repaired
+from langdiff.tables.text_features import measure
 
 _PREAMBLE = r"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*"  # empty lines and comments
 
@@ -145,6 +146,52 @@ class Reading:
             str(file) if source is None else source[0] for file, source in zip(files.values(), sources, strict=True)
         ]
         return info.assign(normalization="NFC" if self.nfc else "as is", path=paths)
+
+    def multitext(
+        self,
+        found: "Mapping[str, tuple[FormatText, File, Mapping[str, str | None]]]",
+        intent_info: pd.DataFrame,
+        headers: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> Multitext:
+        """Return the multitext of editions.
+
+        Parameters
+        ----------
+        found : mapping from str to tuple
+            For each edition its source, its file and its texts by intent.
+        intent_info : DataFrame
+            One row per intent.
+        headers : mapping, optional
+            Attributes by edition.
+
+        Returns
+        -------
+        Multitext
+
+        Raises
+        ------
+        DataError
+            If no edition has texts.
+        """
+        files, known = self.ordered({edition: file for edition, (_, file, _) in found.items()})
+        sources, texts = {}, {}
+        for edition, file in files.items():
+            with self.faults.of(edition, file):
+                sources[edition], _, every = found[edition]
+                texts[edition] = {intent: text for intent, text in every.items() if text and text.strip()}
+                if not texts[edition]:
+                    del sources[edition]
+                    raise DataError(f"{file}: holds no text of edition {edition!r}.")
+        if not sources:
+            self.faults.check()
+        return multitext_from_sources(
+            sources,
+            texts,
+            intents=intent_info.index,
+            edition_info=self.describe({edition: files[edition] for edition in sources}, known, headers or {}),
+            intent_info=intent_info,
+            measured={edition: measure(texts[edition].values()) for edition in sources},
+        )
 
 
 @dataclass(frozen=True)

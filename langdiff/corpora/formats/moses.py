@@ -27,7 +27,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.io import read_lines
-from langdiff.base.progress import progress_bar
+from langdiff.base.progress import followed
 from langdiff.base.types import Booleans, Floats
 from langdiff.corpora.alignment.lengths import advice
 from langdiff.corpora.edition_info import FILE_NAME, edition_info_csv
@@ -148,13 +148,9 @@ def _catalogue(texts: dict[str, MosesText], reading: Reading, measured: dict[str
     """
     have: dict[str, Booleans] = {}
     ends: dict[str, int] = {}  # last lines that are not empty
-    with progress_bar(progress=reading.progress) as bar:
-        task = bar.add_task("cataloguing", total=len(texts), note="")
-        for edition, text in texts.items():
-            bar.update(task, note=edition)
-            with reading.faults.of(edition, text.file):
-                have[edition], ends[edition], measured[edition] = _present(text, reading.faults)
-            bar.advance(task)
+    for edition in followed(texts, "cataloguing", progress=reading.progress):
+        with reading.faults.of(edition, texts[edition].file):
+            have[edition], ends[edition], measured[edition] = _present(texts[edition], reading.faults)
     if not have:
         reading.faults.check()
     lines = _usual_length({edition: (ends[edition], len(one)) for edition, one in have.items()})

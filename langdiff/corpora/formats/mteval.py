@@ -20,7 +20,7 @@ import pandas as pd
 
 from langdiff.base.archives import File
 from langdiff.base.iso639 import iso639_3
-from langdiff.base.progress import progress_bar
+from langdiff.base.progress import followed
 from langdiff.corpora.faults import Faults
 from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
@@ -157,12 +157,11 @@ def _kind(document: Document) -> tuple[str, ...]:
 def _read_all(files: Sequence[File], reading: Reading, texts: _Texts) -> list[_Found]:
     """Return the documents of all files, with numbers in place of texts to save memory."""
     found = []
-    with progress_bar(progress=reading.progress) as bar:
-        for file in bar.track(files, description="cataloguing"):
-            with reading.faults.of(None, file):
-                for document in read_documents(file, reading.faults, errors=reading.decode_errors):
-                    marks = {name: (text and f"{hash(text)}", at) for name, (text, at) in document.segments.items()}
-                    found.append(_Found(file, replace(document, segments=marks), "", texts.add(document)))
+    for file in followed(files, "cataloguing", progress=reading.progress, note=lambda file: file.name):
+        with reading.faults.of(None, file):
+            for document in read_documents(file, reading.faults, errors=reading.decode_errors):
+                marks = {name: (text and f"{hash(text)}", at) for name, (text, at) in document.segments.items()}
+                found.append(_Found(file, replace(document, segments=marks), "", texts.add(document)))
     if not found:
         reading.faults.check()
         raise DataError(f"{listing(map(str, files))}: no document of a source or a reference.")

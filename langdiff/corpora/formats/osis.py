@@ -8,17 +8,15 @@ that of other milestones (a paragraph's ``¶``) is not text. White space becomes
 """
 
 import re
-from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
-from langdiff.base.archives import File
 from langdiff.base.iso639 import iso639_3
-from langdiff.base.types import Ranges
-from langdiff.corpora.faults import LANGUAGE, Faults
+from langdiff.corpora.faults import LANGUAGE
 from langdiff.corpora.files import suffixes_of
-from langdiff.corpora.formats.bible import Collected, VerseText, catalogue_verses, collected, verse_id
+from langdiff.corpora.formats.bible import verse_id
 from langdiff.corpora.formats.format import Format, Reading, begins_as_xml
-from langdiff.corpora.formats.verse_xml import OpenVerse, VerseEvents, read_verses
+from langdiff.corpora.formats.usfm_markers import Verse
+from langdiff.corpora.formats.verse_xml import BookEvents, catalogue_verse_xml
 from langdiff.corpora.versifications import BOOKS
 from langdiff.errors import listing, warn
 from langdiff.tables.multitext import Multitext
@@ -41,29 +39,9 @@ _NOT_TEXT = frozenset({"note", "title", "figure", "header", "speaker", "rdg", "d
 _BREAKS = frozenset({"p", "l", "lg", "lb", "div", "chapter", "list", "item", "table", "row", "cell"})
 
 
-@dataclass(frozen=True)
-class OsisText(VerseText):
-    """Source of the verses of one file.
-
-    Attributes
-    ----------
-    ranges : {"missing", "merge"}
-        Treatment of a text that stands for several verses.
-    """
-
-    ranges: Ranges = "missing"
-
-    def collect(self, header: dict[str, str], faults: Faults, *, with_texts: bool) -> Collected:
-        """Return the verses of the file; store attributes from its header in `header`."""
-        events = _OsisEvents(self.file, self.ranges, faults)
-        read_verses(self.file, events, errors=self.decode_errors)
-        header.update(events.header())
-        return collected(events.verses.items(), with_texts=with_texts)
-
-
 def catalogue(reading: Reading) -> Multitext:
     """Catalogue Bibles in OSIS, and warn of books that OSIS does not know."""
-    multitext = catalogue_verses(reading, reading.files(SUFFIXES), partial(OsisText, ranges=reading.ranges))
+    multitext = catalogue_verse_xml(reading, SUFFIXES, OsisEvents)
     if "left_out" in multitext.edition_info:
         left_out = multitext.edition_info["left_out"].dropna().str.split()
         unknown = {edition: [book for book in books if book not in _UNNUMBERED] for edition, books in left_out.items()}
@@ -75,25 +53,25 @@ def catalogue(reading: Reading) -> Multitext:
     return multitext
 
 
-class _OsisEvents(VerseEvents):
+class OsisEvents(BookEvents):
     """Handler of XML events that collects the verses and the attributes of the edition in the header."""
 
-    def __init__(self, file: File, ranges: str, faults: Faults) -> None:
-        super().__init__(file, ranges, faults)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self._work: str | None = None  # the work whose header is used
         self._is_own_work = False
-        self._hidden = 0  # elements open that are not text
         self._titles = 0  # of these, the titles that the verse began in: a psalm's title may be its first verse
         self._late: set[str | None] = set()  # ends of verses that others began in
         self._n_ends = self._n_fitting = 0
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        """Process the start of an element."""
         self._meet_mark("<", tag)
         if tag in _NOT_TEXT:
             self._hidden += 1
         if tag == "osisText":
             self._work = attributes.get("osisIDWork")
-            self.language = iso639_3(attributes.get(LANGUAGE, "").partition("-")[0]) or ""
+            self.said["language"] = [iso639_3(attributes.get(LANGUAGE, "").partition("-")[0]) or ""]
         elif tag == "work":
             self._is_own_work = attributes.get("osisWork") == self._work
         elif tag == "verse" and "eID" in attributes:
@@ -106,17 +84,18 @@ class _OsisEvents(VerseEvents):
             self.data(" ")
 
     def data(self, text: str) -> None:
-        if self.verse is not None and self._hidden <= self._titles:
-            self.verse.pieces.append(text)
-            self.joins.add(text, self.verse.where.line)
+        """Process text."""
+        if self.content.in_verse and self._hidden <= self._titles:
+            self.content.add(text)
         elif self._is_own_work and self.open[-2:-1] == ["work"] and self.open[-1] in _SAID:
             self.said.setdefault(_SAID[self.open[-1]], []).append(text)
 
     def _meet_mark(self, side: str, tag: str) -> None:
         if not self._hidden and tag not in _NOT_TEXT:
-            self.joins.mark(side)
+            self.content.mark(side)
 
     def finish(self, tag: str) -> None:
+        """Process the end of an element."""
         self._meet_mark(">", tag)
         if tag in _NOT_TEXT:
             self._hidden -= 1
@@ -125,21 +104,21 @@ class _OsisEvents(VerseEvents):
             self._is_own_work = False
         elif tag in _BREAKS:
             self.data(" ")
-        elif tag == "verse" and self.verse is not None and self.verse.end is None:
-            self.end_verse()
+        elif tag == "verse" and (verse := self.content.verse) is not None and verse.end is None:
+            self.content.end_verse()
 
     def close(self) -> None:
-        self.joins.check(self.file, self.faults.doubts.trust)
-        if self.verse is not None:
-            self._spoil_open(f"this verse has no end (no <verse eID={self.verse.end!r}/>).")
-            self.end_verse()
+        """Process the end of the file."""
+        if (verse := self.content.verse) is not None:
+            self.content.fault(f"this verse has no end (no <verse eID={verse.end!r}/>).", verse.where)
+        super().close()
         if self._n_ends and not self._n_fitting:
             raise self.unusable(f"none of the {self._n_ends:,} ends of verses (eID) fits the beginning (sID) of one.")
 
     def _begin_verse(self, attributes: dict[str, str]) -> None:
         given = (attributes.get("osisID") or attributes.get("sID") or "").split()
         ids: dict[str, None] = {}
-        is_usable, part = bool(given), False
+        faults, part = set() if given else {"osisID"}, False
         if not given:
             self.fault("this verse has no osisID. Add one, such as 'Gen.1.1'.")
         for one in given:
@@ -148,19 +127,21 @@ class _OsisEvents(VerseEvents):
                 ids[verse] = None
             elif not is_id:
                 self.fault(f"expected the id of a verse as 'Gen.1.1', got {one[:40]!r}.", one[:40])
-                is_usable = False
+                faults.add(one)
             part = part or is_part
-        if self.verse is not None:
-            self._late.add(self.verse.end)
-        self.begin_verse(OpenVerse(list(ids), part, self.where(), attributes.get("sID"), [], is_usable))
+        if (outer := self.content.verse) is not None:
+            self._late.add(outer.end)
+        end = attributes.get("sID")
+        self.begin_verse_element(lambda where: self.content.open(Verse(list(ids), part, where, end, faults=faults)))
         self._titles = self.open.count("title")
 
     def _end_milestone(self, end: str) -> None:
         """End a verse; an end that is not that of the open verse makes both verses unusable."""
         self._n_ends += 1
-        if self.verse is not None and self.verse.end == end:
+        verse = self.content.verse
+        if verse is not None and verse.end == end:
             self._n_fitting += 1
-            self.end_verse()
+            self.content.end_verse()
         elif end in self._late:  # said where the other verse began
             self._late.discard(end)
         else:
@@ -168,17 +149,11 @@ class _OsisEvents(VerseEvents):
             self.fault(f"the end of verse {end[:40]!r}, which is not open.", its or end[:40])
             if its:
                 self.verses.spoil([its])
-            if self.verse is not None:
-                self._spoil_open(f"this verse ends in line {self.line} as {end[:40]!r}, which is not its sID.")
-                if self.verse.end is not None:
-                    self.end_verse()
-
-    def _spoil_open(self, what: str) -> None:
-        """Add a fault of the verse that is open."""
-        if self.verse is not None:
-            intent = self.verse.ids[0] if self.verse.ids else None
-            self.faults.add(self.file, self.verse.where.line, what, intent=intent)
-            self.verse.is_usable = False
+            if verse is not None:
+                what = f"this verse ends in line {self.line} as {end[:40]!r}, which is not its sID."
+                self.content.fault(what, verse.where)
+                if verse.end is not None:
+                    self.content.end_verse()
 
     def _id(self, given: str) -> tuple[bool, str | None, bool]:
         """Return whether it is an id, that of the verse (None if its book has no number), and whether it is a part."""
@@ -187,7 +162,7 @@ class _OsisEvents(VerseEvents):
             return False, None, False
         book = _BOOK.get(match[1])
         if book is None:
-            self.left_out[match[1]] = None
+            self.content.left_out.append(match[1])
             return True, None, False
         return True, verse_id(book, int(match[2]), int(match[3])), match[4] is not None
 

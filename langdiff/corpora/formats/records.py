@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from langdiff.base.archives import File
-from langdiff.base.progress import progress_bar
+from langdiff.base.progress import followed
 from langdiff.base.types import Floats
 from langdiff.corpora.alignment.lengths import advice
 from langdiff.corpora.edition_info import edition_info_csv
@@ -25,8 +25,7 @@ from langdiff.corpora.files import edition_of, files_in, keep, language_of
 from langdiff.corpora.formats.format import FormatText, Reading, text_files, writable_texts
 from langdiff.corpora.formats.moses import COLUMNS, COMPARED, ORIGINAL
 from langdiff.errors import ConfigError, DataError, listing, option, warn
-from langdiff.tables.multitext import Multitext, multitext_from_sources
-from langdiff.tables.text_features import measure
+from langdiff.tables.multitext import Multitext
 
 OURS = ("text", "edition", "intent", "document")  # keys of the option `columns`
 ATTRIBUTES = (*COLUMNS, ORIGINAL)  # of intents, which are read from columns of these names
@@ -329,29 +328,25 @@ def catalogue_records(reading: Reading, suffixes: Sequence[str], source: Callabl
     about: dict[str, dict[str, str]] = {}
     found: dict[str, _Found] = {}
     with_id: dict[bool, File] = {}
-    with progress_bar(progress=reading.progress) as bar:
-        task = bar.add_task("cataloguing", total=len(tables), note="")
-        for table in tables:
-            bar.update(task, note=table.name)
-            first = table.files[0]
-            layout: Layout | None = None
-            with reading.faults.of(None, first):
-                blank = source(table, Layout((), (), {}, None, {}, None), (), **reading.how)
-                layout = layout_of(blank.columns(first), given, str(first))
-                if len(with_id | {layout.intent is not None: first}) > 1:
-                    raise DataError(
-                        f"{first}: some files have an id per row, others have none, as {next(iter(with_id.values()))}."
-                    )
-                with_id[layout.intent is not None] = first
-            if layout is not None:
-                with reading.faults.of(None if layout.editions or layout.inside else table.name, first):
-                    text = source(table, layout, (), **reading.how)
-                    text.check_parts(given)
-                    cells = text.cells(reading.faults)
-                    found |= _editions_of(text, cells, found)
-                    for intent, own in cells.about.items():
-                        add_attributes(about, intent, own)
-            bar.advance(task)
+    for table in followed(tables, "cataloguing", progress=reading.progress, note=lambda table: table.name):
+        first = table.files[0]
+        layout: Layout | None = None
+        with reading.faults.of(None, first):
+            blank = source(table, Layout((), (), {}, None, {}, None), (), **reading.how)
+            layout = layout_of(blank.columns(first), given, str(first))
+            if len(with_id | {layout.intent is not None: first}) > 1:
+                raise DataError(
+                    f"{first}: some files have an id per row, others have none, as {next(iter(with_id.values()))}."
+                )
+            with_id[layout.intent is not None] = first
+        if layout is not None:
+            with reading.faults.of(None if layout.editions or layout.inside else table.name, first):
+                text = source(table, layout, (), **reading.how)
+                text.check_parts(given)
+                cells = text.cells(reading.faults)
+                found |= _editions_of(text, cells, found)
+                for intent, own in cells.about.items():
+                    add_attributes(about, intent, own)
     if not found:
         reading.faults.check()
         raise DataError(f"{listing(str(table.files[0]) for table in tables)}: no rows.")
@@ -361,7 +356,13 @@ def catalogue_records(reading: Reading, suffixes: Sequence[str], source: Callabl
     if False in with_id:
         found = _evenly_numbered(reading, found)
         about = {intent: own for intent, own in about.items() if int(intent) <= next(iter(found.values())).rows}
-    return _multitext(reading, found, about)
+    names = [name for name in ATTRIBUTES if any(name in own for own in about.values())]
+    rows = [[own.get(name) or float("nan") for name in names] for own in about.values()]
+    return reading.multitext(
+        {edition: (one.text, one.text.table.files[0], one.texts) for edition, one in found.items()},
+        pd.DataFrame(rows, columns=names, index=list(about), dtype=object),
+        {edition: {"language": one.language} for edition, one in found.items() if one.language},
+    )
 
 
 class _Found(NamedTuple):
@@ -407,31 +408,6 @@ def _evenly_numbered(reading: Reading, found: dict[str, _Found]) -> dict[str, _F
                     f"{where or 'Leave a text that is missing empty, or give every row an id.'}"
                 )
     return even
-
-
-def _multitext(reading: Reading, found: Mapping[str, _Found], about: Mapping[str, Mapping[str, str]]) -> Multitext:
-    """Return the multitext of the editions found that have texts."""
-    files, known = reading.ordered({edition: one.text.table.files[0] for edition, one in found.items()})
-    sources, present, headers = {}, {}, {}
-    for edition, file in files.items():
-        with reading.faults.of(edition, file):
-            present[edition] = [intent for intent, text in found[edition].texts.items() if text]
-            if not present[edition]:
-                raise DataError(f"{file}: holds no text of edition {edition!r}.")
-            sources[edition] = found[edition].text
-            headers[edition] = {"language": language} if (language := found[edition].language) else {}
-    if not sources:
-        reading.faults.check()
-    names = [name for name in ATTRIBUTES if any(name in own for own in about.values())]
-    rows = [[own.get(name) or float("nan") for name in names] for own in about.values()]
-    return multitext_from_sources(
-        sources,
-        present,
-        intents=list(about),
-        edition_info=reading.describe({edition: files[edition] for edition in sources}, known, headers),
-        intent_info=pd.DataFrame(rows, columns=names, index=list(about), dtype=object),
-        measured={edition: measure(filter(None, found[edition].texts.values())) for edition in sources},
-    )
 
 
 def _named(editions: Mapping[tuple[str, ...], object], layout: Layout) -> dict[tuple[str, ...], str]:

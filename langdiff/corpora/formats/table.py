@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import pandas as pd
+
 from langdiff.base.archives import File
 from langdiff.base.io import ESCAPED, SAVE_AS, read_table
 from langdiff.corpora.edition_info import FILE_NAME
@@ -16,8 +18,7 @@ from langdiff.corpora.files import files_in, keep, suffixes_of
 from langdiff.corpora.formats.format import Format, FormatText, Reading
 from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.tables.long_tables import separator_of
-from langdiff.tables.multitext import Multitext, multitext_from_sources
-from langdiff.tables.text_features import measure
+from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".csv", ".tsv")
 _NUMBER = re.compile(r"\s*([-+]?[.,]?\d[\d.,]*([eE][-+]?\d+)?|NA|NaN|nan)\s*")  # or a missing one
@@ -120,23 +121,18 @@ def catalogue(reading: Reading) -> Multitext:
         found = f" ({listing(str(file) for file in files)})" if files else ""
         raise DataError(f"{reading.path}: {len(files)} tables{found}; give one file, which has all editions.")
     intents, texts = read_texts(files[0], reading.decode_errors, reading.faults)
-    kept, known = reading.ordered(keep(dict.fromkeys(texts, files[0]), reading.editions))
-    sources = {}
-    for edition, file in kept.items():
+    texts_of = {}
+    for edition, file in keep(dict.fromkeys(texts, files[0]), reading.editions).items():
         with reading.faults.of(edition, file):
-            if not texts[edition]:
-                raise DataError(f"{file}, line 1: column {edition!r} holds no text.")
-            if all(map(_NUMBER.fullmatch, texts[edition].values())):
+            if texts[edition] and all(map(_NUMBER.fullmatch, texts[edition].values())):
                 raise DataError(
                     f"{file}, line 1: column {edition!r} holds nothing but numbers. Surprisals are read by `langdiff "
                     f"fit`; of a table of texts with other columns, name the editions to read ({option('editions')})."
                 )
-            sources[edition] = TableText(file, edition, **reading.how)
-    if not sources:
+            texts_of[edition] = TableText(file, edition, **reading.how), file, texts[edition]
+    if not texts_of:
         reading.faults.check()
-    info = reading.describe({edition: kept[edition] for edition in sources}, known, {})
-    measured = {edition: measure(texts[edition].values()) for edition in sources}
-    return multitext_from_sources(sources, texts, intents=intents, edition_info=info, measured=measured)
+    return reading.multitext(texts_of, pd.DataFrame(index=intents))
 
 
 def _is_one_table(files: Sequence[File]) -> bool:

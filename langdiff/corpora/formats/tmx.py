@@ -8,6 +8,7 @@ out. White space becomes single. The file may be UTF-16 with a byte order mark.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,31 +20,26 @@ from langdiff.corpora.files import edition_of, files_in, keep, suffixes_of
 from langdiff.corpora.formats.bible import one_spaced
 from langdiff.corpora.formats.format import Format, FormatText, Reading, begins_as_xml
 from langdiff.errors import ConfigError, DataError
-from langdiff.tables.multitext import Multitext, multitext_from_sources
-from langdiff.tables.text_features import measure
+from langdiff.tables.multitext import Multitext
 
 SUFFIXES = suffixes_of(".tmx", ".xml")
 _CODES = frozenset({"bpt", "ept", "ph", "it", "ut"})
 
 
+class Units(NamedTuple):
+    """Texts by edition and intent, None where missing or faulty; intents in order; languages as spelled first."""
+
+    texts: dict[str, dict[str, str | None]]
+    intents: dict[str, None]
+    spellings: dict[str, str]
+
+
 class _TmxEvents(Events):
-    """Handler of the elements of TMX.
+    """Handler of the elements of TMX."""
 
-    Attributes
-    ----------
-    texts : dict
-        By edition and intent, the text; None where it is missing or faulty.
-    intents : dict
-        The intents in order, as keys.
-    spellings : dict from str to str
-        By code in small letters, a language as it is spelled first.
-    """
-
-    def __init__(self, file: File, faults: Faults, prefix: str) -> None:
+    def __init__(self, file: File, faults: Faults, units: Units, prefix: str) -> None:
         super().__init__(file, faults)
-        self.texts: dict[str, dict[str, str | None]] = {}
-        self.intents: dict[str, None] = {}
-        self.spellings: dict[str, str] = {}
+        self.texts, self.intents, self.spellings = units
         self._prefix = prefix
         self._number = 0
         self._unit = ""
@@ -127,22 +123,14 @@ class TmxText(FormatText):
         yield from ((intent, text) for intent, text in texts.get(self.language, {}).items() if text)
 
 
-def read_units(files: tuple[File, ...], faults: Faults, errors: str) -> _TmxEvents:
+def read_units(files: tuple[File, ...], faults: Faults, errors: str) -> Units:
     """Return the units of some files, of which those with faults are left out."""
-    events: _TmxEvents | None = None
+    units = Units({}, {}, {})
     for file in files:
-        own = _TmxEvents(file, faults, "" if len(files) == 1 else f"{edition_of(file, SUFFIXES)}/")
-        if events is not None:
-            own.texts, own.intents, own.spellings = events.texts, events.intents, events.spellings
-        if len(files) == 1:
-            read_corpus_xml(file, own, errors=errors, utf16=True)
-        else:
-            with faults.of_part(file, "file"):
-                read_corpus_xml(file, own, errors=errors, utf16=True)
-        events = own
-    if events is None:
-        raise DataError("no files were given.")
-    return events
+        prefix = "" if len(files) == 1 else f"{edition_of(file, SUFFIXES)}/"
+        with faults.of_part(file, "file"):
+            read_corpus_xml(file, _TmxEvents(file, faults, units, prefix), errors=errors, utf16=True)
+    return units
 
 
 def catalogue(reading: Reading) -> Multitext:
@@ -154,17 +142,13 @@ def catalogue(reading: Reading) -> Multitext:
     if not any(any(own.values()) for own in units.texts.values()):
         reading.faults.check()
         raise DataError(f"{files[0]}: has no segment with text.")
-    have = {language: [intent for intent, text in own.items() if text] for language, own in units.texts.items()}
-    found = keep({language: files[0] for language in sorted(have) if have[language]}, reading.editions)
-    kept, known = reading.ordered(found)
-    sources = {language: TmxText(files, language, **reading.how) for language in kept}
-    return multitext_from_sources(
-        sources,
-        have,
-        intents=list(units.intents),
-        edition_info=reading.describe(kept, known, {}),
-        intent_info=pd.DataFrame(index=np.array(list(units.intents), dtype=object)),
-        measured={language: measure(filter(None, units.texts[language].values())) for language in sources},
+    have = {language: files[0] for language, own in sorted(units.texts.items()) if any(own.values())}
+    return reading.multitext(
+        {
+            language: (TmxText(files, language, **reading.how), file, units.texts[language])
+            for language, file in keep(have, reading.editions).items()
+        },
+        pd.DataFrame(index=np.array(list(units.intents), dtype=object)),
     )
 
 

@@ -140,10 +140,13 @@ class Joins:
 
 
 @dataclass
-class _Verse:
+class Verse:
+    """A verse whose end has not been met."""
+
     ids: list[str]  # empty if the book has no number, or the verse's own is not known
     part: bool
     where: Place
+    end: str | None = None  # what its end is called; None if it is an element, or the next verse ends it
     pieces: list[str] = field(default_factory=list)
     faults: set[str] = field(default_factory=set)
 
@@ -172,6 +175,8 @@ class BookText:
         Books with verses but without number.
     last_ids : list of str
         Ids of the last verse that has ended.
+    verse : Verse or None
+        The verse that is open.
     """
 
     def __init__(
@@ -184,7 +189,7 @@ class BookText:
         self._file, self._verses, self._damage, self._signs = file, verses, damage, signs
         self._chapter: int | None = None
         self._is_without_chapter = False  # and that has been said
-        self._verse: _Verse | None = None
+        self.verse: Verse | None = None
         self._joins = Joins()
 
     def mark(self, side: str) -> None:
@@ -199,12 +204,12 @@ class BookText:
     @property
     def in_verse(self) -> bool:
         """Whether a verse is open."""
-        return self._verse is not None
+        return self.verse is not None
 
     @property
     def open_ids(self) -> list[str]:
         """Ids of the verse that is open."""
-        return [] if self._verse is None else self._verse.ids
+        return [] if self.verse is None else self.verse.ids
 
     def begin_book(self, code: str, where: Place) -> None:
         """Begin a book."""
@@ -229,10 +234,7 @@ class BookText:
         """Begin a verse, or several with one text (``3-5``), or a part of one (``3a``)."""
         if self.book is None:
             raise DataError(f"{where}: a verse before {self._signs[0]}, so that its book and chapter are not known.")
-        self.end_verse()
-        self._joins.new_line()
-        self._verse = _Verse([], bool(re.search("[a-z]", numbers)), where)
-        self.is_text = True
+        verse = self.open(Verse([], bool(re.search("[a-z]", numbers)), where))
         if self._chapter is None:
             if not self._is_without_chapter:
                 what = f"a verse before {self._signs[1]}, so that its book and chapter are not known."
@@ -243,37 +245,44 @@ class BookText:
         elif self.book in UNNUMBERED:
             self.left_out.append(self.book)
         else:
-            self._verse.ids = self._ids(numbers, where)
+            verse.ids = self._ids(numbers, where)
+
+    def open(self, verse: Verse) -> Verse:
+        """Open a verse, which ends the one before."""
+        self.end_verse()
+        self._joins.new_line()
+        self.verse, self.is_text = verse, True
+        return verse
 
     def begin_paragraph(self, *, is_text: bool) -> None:
         """Begin a paragraph, of text of verses or of a heading."""
         self.is_text = is_text
         self._joins.new_line()
-        if self._verse is not None:
-            self._verse.pieces.append(" ")
+        if self.verse is not None:
+            self.verse.pieces.append(" ")
 
     def add(self, text: str) -> None:
         """Add text to the verse that is open, in a paragraph of text."""
-        if self._verse is not None and self.is_text:
-            self._verse.pieces.append(text)
-            self._joins.add(text, self._verse.where.line)
+        if self.verse is not None and self.is_text:
+            self.verse.pieces.append(text)
+            self._joins.add(text, self.verse.where.line)
 
     def fault(self, what: str, where: Place) -> None:
         """Add a fault, because of which the verse that is open is left out; the same is said once of one verse."""
-        if self._verse is None:
+        if self.verse is None:
             self._fault(what, where)
-        elif what not in self._verse.faults:
-            self._verse.faults.add(what)
-            self._fault(what, where, intent=self._verse.ids[0] if self._verse.ids else None)
+        elif what not in self.verse.faults:
+            self.verse.faults.add(what)
+            self._fault(what, where, intent=self.verse.ids[0] if self.verse.ids else None)
 
     def end_verse(self) -> None:
         """End the verse that is open, if one is."""
-        if self._verse is not None and self._verse.ids:
-            verse, text = self._verse, "".join(self._verse.pieces)
+        if self.verse is not None and self.verse.ids:
+            verse, text = self.verse, "".join(self.verse.pieces)
             damaged = self._damage.is_in(text, verse.where, verse.ids[0]) or bool(verse.faults)
             self._verses.add(verse.ids, None if damaged else text, verse.where, part=verse.part)
             self.last_ids = verse.ids
-        self._verse = None
+        self.verse = None
 
     def _fault(self, what: str, where: Place, intent: str | None = None, level: str = "text") -> None:
         self._verses.faults.add(where.file, where.line, what, intent=intent, level=level)

@@ -1,8 +1,9 @@
 """Bibles in XML: verses with the attributes of the edition, those before a fault kept, one after another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from langdiff.base.archives import File
 from langdiff.base.types import OwnKind, Ranges
@@ -10,7 +11,7 @@ from langdiff.base.xml import NotWellFormedError
 from langdiff.corpora.faults import Events, Faults, Place, read_corpus_xml
 from langdiff.corpora.formats.bible import Collected, Verses, VerseText, catalogue_verses, collected
 from langdiff.corpora.formats.format import Reading
-from langdiff.corpora.formats.usfm_markers import BookText, Joins, check_own_markers, kind_of
+from langdiff.corpora.formats.usfm_markers import BookText, check_own_markers, kind_of
 from langdiff.corpora.versifications import BOOKS, reference
 from langdiff.errors import option
 from langdiff.tables.multitext import Multitext
@@ -18,133 +19,19 @@ from langdiff.tables.multitext import Multitext
 CANON = 66  # books; numbers above mean different books in different files
 
 
-@dataclass
-class OpenVerse:
-    """A verse whose end has not been met.
-
-    Attributes
-    ----------
-    ids : list of str
-        Its verse ids; none if its book has no number, or its id is at fault.
-    part : bool
-        Whether it is a part of a verse.
-    where : Place
-        Where it begins.
-    end : str or None
-        What its end is called; None if it is an element.
-    pieces : list of str
-        Its text so far.
-    is_usable : bool
-        Whether it can be used.
-    """
-
-    ids: list[str]
-    part: bool
-    where: Place
-    end: str | None = None
-    pieces: list[str] = field(default_factory=list)
-    is_usable: bool = True
-
-
-class PlacedEvents(Events):
-    """Handler of the XML events of a Bible that knows its place in it."""
-
-    def open_ids(self) -> list[str]:
-        """Return the ids of the verse that is open."""
-        raise NotImplementedError
-
-    def last_ids(self) -> list[str]:
-        """Return the ids of the last verse that has ended."""
-        raise NotImplementedError
-
-    def place(self) -> str:
-        """Return from where on the verses are lost if the file can be read no further."""
-        if ids := self.open_ids():
-            return f"from {reference(int(ids[0]))} on"
-        return f"after {reference(int(self.last_ids()[-1]))}"
-
-
-class VerseEvents(PlacedEvents):
-    """Handler of the XML events of a Bible, which collects its verses and the attributes of the edition.
-
-    Attributes
-    ----------
-    verses : Verses
-        The verses found.
-    verse : OpenVerse or None
-        The verse that is open.
-    left_out : dict of str
-        Books that have no number, as its keys.
-    language : str
-        Code of the language that the header gives.
-    said : dict of str to list of str
-        By column, the pieces of what the header says.
-    """
-
-    def __init__(self, file: File, ranges: str, faults: Faults) -> None:
-        super().__init__(file, faults)
-        self.verses = Verses(ranges, faults)
-        self.verse: OpenVerse | None = None
-        self.joins = Joins()
-        self.left_out: dict[str, None] = {}
-        self.language = ""
-        self.said: dict[str, list[str]] = {}
-        self._last: list[str] = []  # ids of the last verse that has ended
-
-    def header(self) -> dict[str, str]:
-        """Return the attributes of the edition."""
-        said = {column: " ".join("".join(pieces).split()) for column, pieces in self.said.items()}
-        said |= {"language": self.language, "left_out": " ".join(self.left_out)}
-        return {column: value for column, value in said.items() if value}
-
-    def begin_verse(self, verse: OpenVerse) -> None:
-        """Begin a verse; one that is still open cannot be used, and neither can this one."""
-        if (outer := self.verse) is not None:
-            what = f"this verse begins inside the verse of line {outer.where.line}. End that verse first."
-            self.fault(what, *verse.ids[:1])
-            self.faults.add(
-                self.file,
-                outer.where.line,
-                f"this verse has no end before line {verse.where.line}.",
-                intent=outer.ids[0] if outer.ids else None,
-            )
-            outer.is_usable = verse.is_usable = False
-            self.end_verse()
-        self.joins.new_line()
-        self.verse = verse
-
-    def end_verse(self) -> None:
-        """End the verse that is open, if one is."""
-        if (verse := self.verse) is not None and verse.ids:
-            text = "".join(verse.pieces)
-            damaged = self.damage.is_in(text, verse.where, verse.ids[0])
-            is_used = verse.is_usable and not damaged
-            self.verses.add(verse.ids, text if is_used else None, verse.where, part=verse.part)
-            self._last = verse.ids
-        self.verse = None
-
-    def open_ids(self) -> list[str]:
-        """Return the ids of the verse that is open."""
-        return [] if self.verse is None else self.verse.ids
-
-    def last_ids(self) -> list[str]:
-        """Return the ids of the last verse that has ended."""
-        return self._last
-
-
-def read_verses(file: File, events: PlacedEvents, *, errors: str) -> None:
+def read_verses(file: File, events: "BookEvents", *, errors: str) -> None:
     """Read the verses of an XML file; of one that is not well-formed from some place on, those before are kept."""
     try:
         read_corpus_xml(file, events, errors=errors)
     except NotWellFormedError as error:
-        if not events.last_ids():
+        if not events.content.last_ids:
             raise
         (fault,) = error.faults
         lost = "" if events.has_ended else f" The verses {events.place()} are lost."
         events.faults.add(file, fault.line, fault.fault + lost, level="rest")
 
 
-class BookEvents(PlacedEvents):
+class BookEvents(Events):
     """Handler of XML events that gives books, chapters, verses and their text to a `BookText`.
 
     Parameters
@@ -170,7 +57,7 @@ class BookEvents(PlacedEvents):
 
     def __init__(self, file: File, verses: Verses, faults: Faults, own: Mapping[str, OwnKind] | None = None) -> None:
         super().__init__(file, faults)
-        self.content = BookText(file, verses, self.damage, self.signs)
+        self.content, self.verses = BookText(file, verses, self.damage, self.signs), verses
         self.said: dict[str, list[str]] = {}
         self._own = own or {}
         self._hidden = 0  # depth of the element that hides what it holds; 0 if there is none
@@ -182,13 +69,11 @@ class BookEvents(PlacedEvents):
         said["left_out"] = " ".join(dict.fromkeys(self.content.left_out))
         return {column: value for column, value in said.items() if value}
 
-    def open_ids(self) -> list[str]:
-        """Return the ids of the verse that is open."""
-        return self.content.open_ids
-
-    def last_ids(self) -> list[str]:
-        """Return the ids of the last verse that has ended."""
-        return self.content.last_ids
+    def place(self) -> str:
+        """Return from where on the verses are lost if the file can be read no further."""
+        if ids := self.content.open_ids:
+            return f"from {reference(int(ids[0]))} on"
+        return f"after {reference(int(self.content.last_ids[-1]))}"
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         """Process the start of an element, unless another hides it."""
@@ -236,15 +121,16 @@ class BookEvents(PlacedEvents):
             self.content.left_out.append("_".join(name.split())[:40] or number[:9])
             self.hide()
 
-    def begin_verse_element(self, numbers: str) -> None:
+    def begin_verse_element(self, begin: Callable[[Place], Any]) -> None:
         """Begin a verse that is an element; where it is inside another one, neither can be used."""
-        inside = self.content.in_verse
-        what = "a verse inside another verse. End that verse first."
-        if inside:
-            self.content.fault(what, self.where())
-        self.content.begin_verse(numbers, self.where())
-        if inside:
-            self.content.fault(what, self.where())
+        where, outer = self.where(), self.content.verse
+        if outer is not None:
+            self.content.fault(f"this verse has no end before line {where.line}.", outer.where)
+        begin(where)
+        if outer is not None:
+            self.content.fault(
+                f"a verse inside another verse, of line {outer.where.line}. End that verse first.", where
+            )
 
     def begin_style(self, style: str, *, is_paragraph: bool = False) -> None:
         """Begin an element that is styled as a marker of USFM."""

@@ -32,7 +32,7 @@ class ZefaniaEvents(BookEvents):
             case "chapter":
                 self.content.begin_chapter(attributes.get("cnumber", ""), self.where())
             case "vers":
-                self.begin_verse_element(attributes.get("vnumber", ""))
+                self.begin_verse_element(partial(self.content.begin_verse, attributes.get("vnumber", "")))
             case "br":
                 self.content.add(" ")
             case "information":

@@ -1,18 +1,19 @@
 """Vectors of words from files, and the sources of vectors that settings name."""
 
 import hashlib
+import io
 import lzma
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from langdiff.base.archives import COMPRESSED, open_bytes
+from langdiff.base.archives import open_bytes, unpacked
 from langdiff.base.io import BLOCK, as_path, read_lines
 from langdiff.errors import ConfigError, DataError, warn
 from langdiff.parallelism.taggers.bert import FrozenBert
@@ -128,7 +129,7 @@ class FileVectors:
 def _rows(path: Path, wanted: frozenset[str], binary: bool | None) -> Iterator[tuple[str, Row | None, int, str]]:
     """Yield word, vector (None if it is not wanted), width, and place of each row."""
     if binary is None:
-        binary = path.suffix == ".bin" or (path.suffix in COMPRESSED and path.with_suffix("").suffix == ".bin")
+        binary = unpacked(path).suffix == ".bin"
     return _binary_rows(path, wanted) if binary else _text_rows(path, wanted)
 
 
@@ -156,24 +157,37 @@ def _text_rows(path: Path, wanted: frozenset[str]) -> Iterator[tuple[str, Row | 
 
 
 def _binary_rows(path: Path, wanted: frozenset[str]) -> Iterator[tuple[str, Row | None, int, str]]:
-    stream = _Bytes(path)
     try:
-        header = stream.until(b"\n").split()
-    except EOFError:
-        header = []
+        with open_bytes(path) as (raw, allowed):
+            stream = io.BufferedReader(cast(io.RawIOBase, raw), BLOCK)
+            for row in _rows_of_stream(path, stream, wanted):
+                if allowed is not None and stream.tell() > allowed.size:
+                    raise DataError(f"{path}: expands to more than {allowed.size:,} bytes; decompress it.")
+                yield row
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def _rows_of_stream(
+    path: Path, stream: "io.BufferedReader[Any]", wanted: frozenset[str]
+) -> Iterator[tuple[str, Row | None, int, str]]:
+    header = stream.readline(_LONGEST_WORD).split()
     if len(header) != 2 or not all(part.isdigit() for part in header):
         raise DataError(f"{path}, byte 0: the binary form begins with a line of the number of words and their width.")
     announced, width = int(header[0]), _width(path, header[1].decode())
     for rows in range(announced):
-        stream.skip(b"\n")
-        place = stream.place
-        try:
-            raw = stream.until(b" ")
-            values = stream.take(4 * width)
-        except EOFError:
+        if stream.peek(1)[:1] == b"\n":
+            stream.read(1)
+        place, raw = stream.tell(), bytearray()
+        while (byte := stream.read(1)) not in (b" ", b""):
+            raw += byte
+            if len(raw) > _LONGEST_WORD:
+                raise DataError(f"{path}, byte {place:,}: no word ends here; is this the binary form?")
+        values = stream.read(4 * width)
+        if len(values) < 4 * width:
             raise DataError(
                 f"{path}, byte {place:,}: ends after {rows:,} words, but {announced:,} are announced; the file was cut."
-            ) from None
+            )
         try:
             word = raw.decode()
         except UnicodeDecodeError as error:
@@ -186,62 +200,6 @@ def _width(path: Path, text: str) -> int:
     if len(text) > len(str(_WIDEST)) or not 0 < int(text) <= _WIDEST:
         raise DataError(f"{path}, line 1: a width of {text[:20]} is not that of vectors of words.")
     return int(text)
-
-
-class _Bytes:
-    """A file's bytes, a block at a time."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.place = 0  # of the first byte that was not taken
-        self._blocks = self._read()
-        self._rest = b""
-        self._at = 0  # of that byte in `_rest`
-
-    def _read(self) -> Iterator[bytes]:
-        size = 0
-        try:
-            with open_bytes(self.path) as (stream, allowed):
-                while piece := stream.read(BLOCK):
-                    size += len(piece)
-                    if allowed is not None and size > allowed.size:
-                        raise DataError(f"{self.path}: expands to more than {allowed.size:,} bytes; decompress it.")
-                    yield piece
-        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-            raise DataError(f"{self.path}: cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-
-    def _more(self) -> None:
-        piece = next(self._blocks, None)
-        if piece is None:
-            raise EOFError
-        self._rest, self._at = self._rest[self._at :] + piece, 0
-
-    def take(self, count: int) -> bytes:
-        """Return the next bytes."""
-        while len(self._rest) - self._at < count:
-            self._more()
-        taken = self._rest[self._at : self._at + count]
-        self._at += count
-        self.place += count
-        return taken
-
-    def until(self, end: bytes) -> bytes:
-        """Return the bytes before the next byte of some value, and skip that byte."""
-        while (found := self._rest.find(end, self._at)) < 0:
-            if len(self._rest) - self._at > _LONGEST_WORD:
-                raise DataError(f"{self.path}, byte {self.place:,}: no word ends here; is this the binary form?")
-            self._more()
-        return self.take(found - self._at + 1)[:-1]
-
-    def skip(self, byte: bytes) -> None:
-        """Skip the next byte if it has some value."""
-        if self._at == len(self._rest):
-            try:
-                self._more()
-            except EOFError:
-                return
-        if self._rest[self._at : self._at + 1] == byte:
-            self.take(1)
 
 
 class Sources:

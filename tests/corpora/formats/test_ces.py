@@ -61,7 +61,10 @@ def test_verses_and_header(tmp_path):
         (bible(("GEN.1.1", "a")), r"a.xml, line 3: expected the id of a verse as 'b.GEN.1.1', got 'GEN.1.1'"),
         (bible(("b.XYZ.1.1", "a")), r"line 3: verse 'b.XYZ.1.1' is of an unknown book"),
         (bible(("b.GEN.1.177", "a")), r"line 3: GEN 1 has at most 31 verses in any versification, here 177"),
-        (bible(("b.GEN.1.1", '<seg id="b.GEN.1.2" type="verse"/>')), r"line 3: this verse begins inside .*line 3"),
+        (
+            bible(("b.GEN.1.1", '<seg id="b.GEN.1.2" type="verse"/>')),
+            r"line 3: a verse inside .* line 3",
+        ),
         ("<cesDoc/>", r"a.xml: holds no verse"),
         ("<cesDoc>\n<a>\n</cesDoc>", r"a.xml, line 3: not well-formed XML in column 3: mismatched tag"),
         ("<cesDoc>&nbsp;</cesDoc>", r"line 1: not well-formed XML in column \d+: undefined entity"),

@@ -129,7 +129,7 @@ CASES = {
             ("fra-twice", "fra-twice.xml", 4, "01001001"),
             ("ita-bytes", "ita-bytes.xml", 3, "01001002"), ("ita-bytes", "ita-bytes.xml", 5, "01001003"),
             ("nld-cut", "nld-cut.xml", 2, None), ("por-entity", "por-entity.xml", 2, None),
-            ("spa-nested", "spa-nested.xml", 2, "01001002"), ("spa-nested", "spa-nested.xml", 2, "01001001"),
+            ("spa-nested", "spa-nested.xml", 2, "01001001"), ("spa-nested", "spa-nested.xml", 2, "01001002"),
             ("spa-nested", "spa-nested.xml", None, None),
         ],
         {

@@ -86,7 +86,10 @@ def test_ranges(file):
         ('<verse osisID="Gen.1.1-Gen.1.3">a</verse>', r"line 2: expected the id"),
         ('<verse osisID="Gen.1.177">a</verse>', r"line 2: GEN 1 has at most 31 verses in any versification, here 177"),
         ("<verse>a</verse>", r"line 2: this verse has no osisID"),
-        ('<verse osisID="Gen.1.1"><verse osisID="Gen.1.2"/></verse>', r"line 2: this verse begins inside .*line 2"),
+        (
+            '<verse osisID="Gen.1.1"><verse osisID="Gen.1.2"/></verse>',
+            r"line 2: a verse inside .* line 2",
+        ),
         ('<verse sID="a" osisID="Gen.1.1"/>\n', r"line 2: this verse has no end \(no <verse eID='a'/>\)"),
         ('<verse eID="a"/>', r"line 2: the end of verse 'a', which is not open"),
         ('<verse sID="a" osisID="Gen.1.1"/><verse eID="b"/>', r"line 2: the end of verse 'b', which is not open"),
