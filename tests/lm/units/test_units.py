@@ -249,7 +249,7 @@ def test_a_missing_package_is_named(monkeypatch):
 
 @pytest.fixture(scope="module")
 def models():
-    texts = [f"{a} ne\u0301{b} {c}" for a in ("un", "deux") for b in ("e", "s") for c in ("jour", "an")] * 30
+    texts = [f"{a} ne\u0301{b} {c}" for a in ("un", "deux") for b in ("e", "s") for c in ("jour", "an")] * 12
     small = replace(RECIPES["char-tiny"], embedding_size=16, epochs=2, min_count=2)
     recipes = [small, *(replace(small, name=kind, **changes) for kind, changes in KINDS.items())]
     return {r.name: train_language_model(texts, texts[:8], recipe=r, progress=False, seed=0) for r in recipes}
