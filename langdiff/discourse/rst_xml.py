@@ -3,7 +3,6 @@
 Secondary edges of ``.rs4`` are not part of the tree and are only counted; signals are not read.
 """
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,13 +11,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 from langdiff.base.archives import File
 from langdiff.base.suspicion import Doubts
-from langdiff.base.xml import XmlEvents, declared_encoding, read_xml
+from langdiff.base.xml import XmlEvents, check_writable, declared_encoding, read_xml
 from langdiff.discourse.drafts import Draft, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, Node
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import DataError, FaultsError, option, warn
-
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 Detached = Literal["error", "drop", "attach"]
 DETACHED = "detached"  # relation of trees that are attached to a new root
@@ -267,14 +264,9 @@ def write_rst_xml(tree: DiscourseTree) -> str:
     """
     if tree.nodes[0].first != 1:
         warn(f"{tree.document}: the first EDU is {tree.nodes[0].first}, but this format numbers EDUs from 1.")
-    named = [(f"relation of {node}", node.relation) for node in tree.nodes]
-    named += [(f"text of EDU {edu}", text) for edu, text in tree.leaf_texts().items()]
-    for what, held in named:
-        if odd := _NOT_XML.search(held):
-            raise DataError(
-                f"{tree.document}: the {what} holds the character U+{ord(odd[0]):04X}, which XML cannot. Remove it, or "
-                "use another format."
-            )
+    named = [(f"{tree.document}: the relation of {node}", node.relation) for node in tree.nodes]
+    named += [(f"{tree.document}: the text of EDU {edu}", text) for edu, text in tree.leaf_texts().items()]
+    check_writable(named)
     return _Writer(tree).document()
 
 

@@ -291,7 +291,7 @@ def _components(entities: dict[str, _Entity], relations: list[tuple[str, str]]) 
     one, other = np.array([[place[name] for name in pair] for pair in relations], int).reshape(-1, 2).T
     joined = coo_array((np.ones(len(one)), (one, other)), shape=(len(place), len(place)))
     groups: dict[int, list[str]] = {}
-    for name, label in zip(entities, connected_components(joined, directed=False)[1], strict=True):
+    for name, label in zip(entities, connected_components(joined, directed=False)[1].tolist(), strict=True):
         groups.setdefault(label, []).append(name)
     return [own for own in groups.values() if len(own) > 1], [own[0] for own in groups.values() if len(own) == 1]
 
