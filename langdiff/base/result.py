@@ -1,8 +1,10 @@
 """Base class of results: summary, tables for notebooks and LaTeX, figures, and saving and reading."""
 
 import importlib
+import io
 import json
 import pkgutil
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from html import escape
@@ -12,15 +14,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import pandas as pd
 
 from langdiff import __version__
+from langdiff.base.cells import drop_controls
 from langdiff.base.checksums import format_of, read_sealed, seal
 from langdiff.base.encoding import decode_fields, encode_fields
 from langdiff.base.grids import Shown, filled, in_lines, line_width, markdown, tex
 from langdiff.base.io import as_path, write_text
 from langdiff.base.saving import check_ending, flat, origin_of, write_frame, write_lines
-from langdiff.errors import CheckpointError, ConfigError, DataError
+from langdiff.errors import CheckpointError, ConfigError, DataError, LangdiffWarning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LONGEST_CAPTION = 40  # words
 PREFIX = "langdiff."  # of the formats of files; the name of the class follows
@@ -36,6 +40,28 @@ def drawing(function: str) -> "Callable[..., Axes]":
     """
     draw: Callable[..., Axes] = getattr(importlib.import_module("langdiff.plots"), function)
     return draw
+
+
+def picture(draw: "Callable[[], Axes | Figure]", kind: str, *, salt: str, **settings: Any) -> bytes:
+    """Return a picture in a format of Matplotlib: the same one has the same bytes, and text in an SVG stays text."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    stream = io.BytesIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt}), warnings.catch_warnings():
+        # our own warning names the script; Matplotlib before 3.11 warns twice of some
+        for message in ("Glyph .* missing from", "Matplotlib currently does not support"):
+            warnings.filterwarnings("ignore", message, UserWarning)
+        if kind == "svg":  # drawn in the fonts of who reads it
+            warnings.filterwarnings("ignore", "no installed font has", LangdiffWarning)
+        figure: Any = draw().get_figure(root=True)
+        undated: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        try:
+            figure.savefig(stream, format=kind, metadata=undated.get(kind), **settings)
+        finally:
+            plt.close(figure)
+    made = stream.getvalue()
+    return drop_controls(made.decode()).encode() if kind == "svg" else made  # XML has no control characters
 
 
 class Drawn:

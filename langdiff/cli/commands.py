@@ -58,7 +58,7 @@ class Command:
         How parameters are read: by a public function of a path, or of another value, whose other parameters become
         options, too; by a class of options with a method ``open``; or by a function of the value and the `Call`.
     settings : mapping
-        Parameters of other public functions that the function passes on to them.
+        Parameters of other public functions, which the body or a reader passes to these.
     renamed : mapping
         Other names of options by parameter, such as ``{"tests": "test -t"}``.
     help : mapping
@@ -283,7 +283,6 @@ class Call:
     def arguments(self, *without: str) -> dict[str, Any]:
         """Return the arguments that options give the function, without those named."""
         names = [name for name in signature_of(self.command.function).parameters if name not in self.command.without]
-        names += [name for names in self.command.settings.values() for name in names]
         found = {name: self.read(name) for name in names if name not in without}
         return {
             name: value

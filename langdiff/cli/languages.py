@@ -153,10 +153,9 @@ def parity(
         reason = "is for bits, and CORPUS is texts: give --surprisals beside them, or leave it out."
         refuse_given(context, ["model", *OF_TABLES], reason)
     beside = None if bits is source else bits
-    arguments = call.arguments("source", *OF_TABLES)
     files = named_files(tokenizer, "--tokenizer", "tokenizer", "gpt2=tokenizers/gpt2")
     tokenizers = {name: load("langdiff.parity.tokenizers.read_tokenizer")(file) for name, file in files.items()}
-    result = load("langdiff.measure_parity")(source, **arguments, surprisals=beside, tokenizers=tokenizers or None)
+    result = call(source=source, surprisals=beside, tokenizers=tokenizers or None)
     output.show(result, draw=result.plot)
     if report is not None:
         from langdiff.run.report import write_parity_report

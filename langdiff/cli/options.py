@@ -4,22 +4,21 @@ import glob
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args
 
 import typer
 
 from langdiff.base.addresses import address_of, refuse_address
 from langdiff.base.remote import local_copies, local_copy
 from langdiff.base.saving import ENDINGS
-from langdiff.base.types import AnyFormat, OnError, OwnKind, Ranges
+from langdiff.base.types import AnyFormat, OnError, Ranges
 from langdiff.errors import ConfigError, DataError, listing, option
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.base.types import Tokenization
-    from langdiff.tables.divisions import Folds, Parts
-    from langdiff.tables.multitext import Multitext
+    from langdiff.tables.multitext import Folds, Multitext, Parts
 
 Given = TypeVar("Given", bound=str | Path | list[str] | list[Path] | None)
 
@@ -269,34 +268,18 @@ class Corpus:
         called = {"editions": "edition", "edition_columns": "rename"}
         return [f"--{called.get(name, name).replace('_', '-')}" for name in names]
 
-    def _markers(self) -> "dict[str, OwnKind] | None":
-        given = _pairs(self.marker or [], "--marker", "MARKER=KIND, such as untr=char", sides=(0,))
-        return cast("dict[str, OwnKind]", given) or None  # of other kinds, the reader tells
-
     def open(self, *, nfc: bool = True) -> "Multitext":
         """Read the multitext, normalized to Unicode NFC or as it is."""
         from langdiff.corpora import read_multitext
 
-        return read_multitext(
-            self.corpus,
-            format=self.format,
-            edition_info=self.edition_info,
-            edition_columns=_pairs(self.edition_columns or [], "--rename", "THEIRS=OURS, such as Filename=file"),
-            editions=self.editions,
-            decode_errors=self.decode_errors,
-            on_error=self.on_error,
-            trust=self.trust or (),
-            ranges=self.ranges,
-            markers=self._markers(),
-            vref=self.vref,
-            original_language=self.original_language,
-            columns=_pairs(self.column or [], "--column", "OURS=THEIRS, such as text=sentence") or None,
-            split=self.split,
-            nfc=nfc,
-        )
+        how = {each.name: getattr(self, each.name) for each in fields(Corpus)} | {"trust": self.trust or (), "nfc": nfc}
+        how["edition_columns"] = _pairs(self.edition_columns or [], "--rename", "THEIRS=OURS, such as Filename=file")
+        columns = _pairs(how.pop("column") or [], "--column", "OURS=THEIRS, such as text=sentence")
+        markers = _pairs(how.pop("marker") or [], "--marker", "MARKER=KIND, such as untr=char", sides=(0,))
+        return read_multitext(how.pop("corpus"), columns=columns or None, markers=markers or None, **how)
 
 
-def _pairs(options: list[str], name: str, shape: str, sides: tuple[int, ...] = (0, 2)) -> dict[str, str]:
+def _pairs(options: list[str], name: str, shape: str, sides: tuple[int, ...] = (0, 2)) -> dict[str, Any]:
     """Return pairs written as ``LEFT=RIGHT``; on the `sides`, 0 and 2, nothing may be there twice."""
     pairs = [option.rpartition("=") for option in options]  # their names of columns may have equals signs, ours none
     if bad := [option for option, (left, _, right) in zip(options, pairs, strict=True) if not (left and right)]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.base.grids import Shown
-from langdiff.cli.commands import Call, Command, show
+from langdiff.cli.commands import Call, Command, load, show
 from langdiff.cli.difficulties import Draws, show_draws
 from langdiff.cli.options import existing, key_or_names, read_attributes
 from langdiff.cli.output import TABLE, Json, Output, check_ending, echo, print_frame
@@ -39,22 +39,13 @@ class Tables:
             help="Table (.csv, .tsv, .parquet), or logs of an evaluation.", metavar="TABLE…", callback=existing
         ),
     ]
-    item: Annotated[
-        list[str] | None,
-        typer.Option(),
-    ] = None
-    language: Annotated[list[str] | None, typer.Option()] = None
-    system: Annotated[list[str] | None, typer.Option()] = None
-    chance: Annotated[
-        str | None,
-        typer.Option(),
-    ] = "auto"
-    pairing: Annotated[
-        Literal["checked", "unchecked"],
-        typer.Option(),
-    ] = "checked"
-    metric: Annotated[str | None, typer.Option()] = None
-    filter: Annotated[str | None, typer.Option()] = None
+    item: list[str] | None = None
+    language: list[str] | None = None
+    system: list[str] | None = None
+    chance: str | None = "auto"
+    pairing: Literal["checked", "unchecked"] = "checked"
+    metric: str | None = None
+    filter: str | None = None
     repeats: Annotated[
         Literal["error", "sum"], typer.Option(help="Several outcomes of a system on an item: an error, or trials.")
     ] = "error"
@@ -67,17 +58,9 @@ class Tables:
         """Read the tables."""
         import langdiff as ld
 
-        found = ld.read_outcomes(
-            self.table,
-            item=self.item or None,
-            language=key_or_names(self.language, "language"),
-            system=key_or_names(self.system, "system"),
-            chance=_chance(self.chance),
-            metric=self.metric,
-            filter=self.filter,
-            repeats=self.repeats,
-            pairing=self.pairing,
-        )
+        how = {name: getattr(self, name) for name in ("metric", "filter", "repeats", "pairing")}
+        how |= {name: key_or_names(getattr(self, name), name) for name in ("language", "system")}
+        found = ld.read_outcomes(self.table, item=self.item or None, chance=_chance(self.chance), **how)
         return found if self.items is None else found.with_items(read_attributes(self.items, distinct=True))
 
 
@@ -167,8 +150,7 @@ def sample(call: Call, out: Draws = None, as_json: Json = False) -> None:
 
     Example: langdiff outcomes sample parsers.csv --by construction --clusters document
     """
-    formats = dict.fromkeys(("mean", "low", "high"), "{:+.3f}") | {"sd": "{:.3f}"}
-    show_draws(call, out, as_json, formats)
+    show_draws(call, out, as_json, dict.fromkeys(("mean", "low", "high"), "{:+.3f}") | {"sd": "{:.3f}"})
 
 
 @dataclass(frozen=True)
@@ -184,33 +166,21 @@ class Difference:
         return self.difference
 
 
-def _pilot(path: Path, call: Call) -> "Outcomes":  # noqa: ARG001 as all readers
-    import langdiff as ld
-
-    return ld.read_outcomes(path)
-
-
-@Command(
+Command(
     answers,
     "langdiff.compare_runs",
+    reads={"language": lambda given, _: key_or_names(given, "language")},
     kinds={"old": Path, "new": Path, "language": list[str], "item": list[str]},
     help={"old": "Logs of the first run, or a table of outcomes.", "new": "Those of the second run."},
     brief="Compare two runs over the same items.",
-)
-def compare_runs(call: Call, output: Output) -> None:
-    """Compare two runs over the same items, item by item: points gained, by language and in the mean.
-
-    Example: langdiff compare-runs results/old/ results/new/ --metric acc
-    """
-    output.check(call.offers)
-    output.show(call(language=key_or_names(call.given["language"], "language"), item=call.given["item"] or None))
-
+    examples=("langdiff compare-runs results/old/ results/new/ --metric acc",),
+)(show)
 
 Command(
     outcomes,
     "langdiff.plan_items",
     name="plan",
-    reads={"difference": Difference, "pilot": _pilot},
+    reads={"difference": Difference, "pilot": lambda path, _: load("langdiff.read_outcomes")(path)},
     examples=(
         "langdiff outcomes plan --rate 0.73 --rate 0.7 --correlation 0.5",
         "langdiff outcomes plan 0.02 --pilot samples/ --each",

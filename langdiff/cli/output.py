@@ -2,7 +2,6 @@
 
 import inspect
 import sys
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from langdiff.base.cells import drop_controls, escape_controls
+from langdiff.base.cells import escape_controls
 from langdiff.base.grids import MISSING, Shown, filled
 from langdiff.base.saving import FRAMES, TEXTS, write_manifest
 from langdiff.base.saving import check_ending as check_ending
@@ -178,27 +177,12 @@ def check_picture_name(path: Path | None) -> None:
 def save_picture(draw: "Callable[[], Axes]", path: Path) -> None:
     """Write a picture in the format that the ending of its name says; the text of an SVG stays text."""
     import matplotlib as mpl
-    import matplotlib.pyplot as plt
 
     from langdiff.base.io import atomic_path
-    from langdiff.errors import LangdiffWarning
+    from langdiff.base.result import picture
 
     check_picture_name(path)
     mpl.use("agg")  # no window, whatever the user's settings
-    kind = path.suffix.lstrip(".")
-    # the same picture gives the same bytes
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": path.stem}), warnings.catch_warnings():
-        # our own warning names the script; Matplotlib before 3.11 warns twice of some
-        for message in ("Glyph .* missing from", "Matplotlib currently does not support"):
-            warnings.filterwarnings("ignore", message, UserWarning)
-        if kind == "svg":  # drawn in the fonts of who reads it
-            warnings.filterwarnings("ignore", "no installed font has", LangdiffWarning)
-        figure: Any = draw().get_figure(root=True)
-        try:
-            with atomic_path(path) as temporary:
-                figure.savefig(temporary, format=kind, metadata={"Date": None} if kind == "svg" else None)
-                if kind == "svg":  # XML has no control characters
-                    temporary.write_text(drop_controls(temporary.read_text(encoding="utf-8")), encoding="utf-8")
-        finally:
-            plt.close(figure)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(picture(draw, path.suffix.lstrip("."), salt=path.stem))
     write_manifest(path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from langdiff.base.saving import FRAMES
-from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command
+from langdiff.cli.commands import LONG, OF_TABLES, READER, Call, Command, show
 from langdiff.cli.languages import TABLES, read_difficulties
 from langdiff.cli.options import Texts, existing, read_attributes, refuse_given
 from langdiff.cli.output import TABLE, Json, Out, Output, check_ending, echo, print_json, write_frame
@@ -161,41 +161,24 @@ def _properties(path: Path, call: Call) -> Any:  # noqa: ARG001 as all readers
     return read_attributes(path, numbers=False)
 
 
-@Command(
+Command(
     app,
     "langdiff.difficulty_shares",
-    reads={"edition_info": _properties, "facets": _properties},
+    reads={"tables": lambda paths, call: _of_corpora(paths, call), "edition_info": _properties, "facets": _properties},
+    kinds={"tables": list[Path]},
     settings={READER: OF_TABLES},
-    renamed=LONG,
+    renamed={**LONG, "tables": "table|run"},
     help={
+        "tables": "Tables of surprisals (.csv, .tsv, .parquet), or run directories with all of theirs.",
         "facets": "Table (.csv, .tsv): name of the table, and corpus, genre, lm, size, seed as far as they differ.",
     },
-    without=("tables", "languages"),
+    without=("languages",),
     panel="Questions",
     brief="Estimate what share of difficulty is of languages.",
-)
-def shares(
-    tables: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Tables of surprisals (.csv, .tsv, .parquet), or run directories with all of theirs.",
-            metavar="TABLE|RUN...",
-            callback=existing,
-        ),
-    ],
-    call: Call,
-    output: Output,
-) -> None:
-    """Estimate how much of the difficulties is of languages, language models, corpora and their combinations.
-
-    Several editions of a language are a component of their own where five languages have two in a corpus.
-
-    Example: langdiff shares runs/study-nt runs/study-ntrex --edition-info languages.csv --plot shares.svg
-    """
-    import langdiff as ld
-
-    output.check(call.offers)
-    output.show(ld.difficulty_shares(_of_corpora(tables, call), **call.arguments(*OF_TABLES)))
+    name="shares",
+    also="Several editions of a language are a component of their own where five languages have two in a corpus.",
+    examples=("langdiff shares runs/study-nt runs/study-ntrex --edition-info languages.csv --plot shares.svg",),
+)(show)
 
 
 def _of_corpora(paths: list[Path], call: Call) -> dict[str, Any]:

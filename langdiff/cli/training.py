@@ -196,7 +196,7 @@ def score(
         raise ConfigError(f"{models}: holds a model of the Transformers library: add --hf.")
     multitext = prepare_text(corpus.open(), read_preparation(models))
     if per == "text":
-        _finish(ld.score_multitext(multitext, models, **call.arguments(*TRANSFORMER)), written, as_json)
+        _finish(call(multitext=multitext, models=models), written, as_json)
         return
     given = call.given
     recipe, how = find_scored_lm(given["lm"], given["scoring"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
@@ -9,7 +10,7 @@ import pandas as pd
 
 from langdiff.base.cells import guarded
 from langdiff.base.io import atomic_path, write_text
-from langdiff.base.result import Result, drawing
+from langdiff.base.result import Result, drawing, picture
 from langdiff.datasets import mielke2019
 from langdiff.datasets.published_figures import Corpus, Mielke2019, read_shipped
 from langdiff.errors import ConfigError, listing
@@ -46,7 +47,8 @@ def save_paper(reproduction: "Reproduction", directory: Path, kind: str) -> pd.D
     for name, file in zip(index["name"], files, strict=True):
         with atomic_path(directory / file) as temporary:
             if name in DRAWN:
-                _draw(DRAWN[name], figures, reproduction, temporary, kind)
+                drawn = partial(DRAWN[name], figures, reproduction)
+                temporary.write_bytes(picture(drawn, kind, salt="langdiff", dpi=200))
             else:
                 number: Any = int(name[-1])
                 guarded(reproduction.table(number)).to_csv(temporary, index=False)
@@ -64,21 +66,6 @@ def sizes(figures: Mielke2019) -> pd.DataFrame:
         table = editions[["characters", "bpe_tokens", "word_tokens", "word_types"]].agg(["mean", "min", "max"]).T
         tables.append(table.rename_axis("unit").reset_index().assign(corpus=name, editions=len(editions)))
     return pd.concat(tables, ignore_index=True)[["corpus", "editions", "unit", "mean", "min", "max"]]
-
-
-def _draw(
-    draw: "Callable[[Mielke2019, Reproduction], Figure]",
-    figures: Mielke2019,
-    found: "Reproduction",
-    path: Path,
-    kind: str,
-) -> None:
-    from matplotlib import rc_context
-
-    # the same figures give the same bytes, and text that can be read and searched
-    with rc_context({"svg.hashsalt": "langdiff", "svg.fonttype": "none"}):
-        metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-        draw(figures, found).savefig(path, format=kind, dpi=200, metadata=metadata)
 
 
 def _figure(columns: int, width: float, height: float) -> "tuple[Figure, Any]":

@@ -1,6 +1,5 @@
 """Results of sections of the experiment: tables, notes and pictures, stored until their inputs change."""
 
-import io
 import json
 import logging
 import re
@@ -10,12 +9,12 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
-from langdiff.base.cells import drop_controls
 from langdiff.base.checksums import read_sealed, seal
 from langdiff.base.io import write_json
-from langdiff.base.result import Result
+from langdiff.base.result import Result, picture
 from langdiff.base.signature import full_hash
 from langdiff.errors import ConvergenceWarning, DataError, LangdiffError, LangdiffWarning, OutputError, merge, warn
 from langdiff.run.directory import JOBS, versions
@@ -77,27 +76,24 @@ def draw(
     kind: str = "plot",
 ) -> Figure:
     """Draw a picture on axes of its own."""
-    import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    # The same run gives the same bytes: fixed ids, no date. Text stays text, so that the reader's fonts show every
-    # script, and dollar signs in names are dollar signs.
-    settings: Any = {"svg.hashsalt": name, "svg.fonttype": "none", "text.parse_math": False}
-    with mpl.rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from|no installed font has", UserWarning)
+    def drawn() -> Any:
         figure = Canvas(figsize=(WIDE if wide else WIDTH, max(2.4, 1.2 + 0.26 * rows)), layout="constrained")
         FigureCanvasSVG(figure)
-        plot(figure.subplots(ncols=columns))
-        stream = io.BytesIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-    svg = with_fonts(stream.getvalue().decode())
-    return Figure(name, caption, svg.encode(), part, title, wide, kind)
+        plot(axes := figure.subplots(ncols=columns))
+        return np.ravel(axes)[0]
+
+    return Figure(name, caption, for_page(drawn, name).encode(), part, title, wide, kind)
 
 
-def with_fonts(svg: str) -> str:
-    """Return a picture whose text is written in the fonts of the page, without control characters."""
-    svg = drop_controls(svg)  # of which XML has none
+def for_page(draw: Callable[[], Any], salt: str) -> str:
+    """Return a picture as SVG, whose text is written in the fonts of the page, and dollar signs are dollar signs."""
+    import matplotlib as mpl
+
+    with mpl.rc_context({"text.parse_math": False}):
+        svg = picture(draw, "svg", salt=salt, transparent=True).decode()
     # all fonts of the page are narrower than Matplotlib's, by which room was made
     svg = re.sub(r"(font: (?:bold )?[\d.]+px) [^;\"]*", rf"\1 {FONTS}", svg)
     return re.sub(r"font-family: [^;\"]*", f"font-family: {FONTS}", svg)

@@ -1,6 +1,5 @@
 """HTML reports, of a run and of parity alone: one file that works offline, with all text escaped."""
 
-import io
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import combinations, groupby
@@ -19,7 +18,7 @@ from langdiff.errors import en
 from langdiff.lm.jobs.folder import join_logs, kept_models, read_job_log
 from langdiff.lm.scoring import split_name
 from langdiff.regression import DifficultyFit, standardized_residuals
-from langdiff.run.analysis import Figure, draw, with_fonts
+from langdiff.run.analysis import Figure, draw, for_page
 from langdiff.run.directory import JOBS
 from langdiff.run.html import html_table, inline_svg, percent, render_page, tables_of
 from langdiff.run.result import RunResult
@@ -308,19 +307,7 @@ def write_parity_report(parity: "Parity", path: Path, *, fit: DifficultyFit | No
 
 
 def _picture(name: str, draw: Callable[[], "Axes"]) -> Markup:
-    import matplotlib as mpl
-    import matplotlib.pyplot as plt
-
-    with mpl.rc_context({"svg.hashsalt": "langdiff", "svg.fonttype": "none"}):
-        figure: Any = draw().get_figure(root=True)
-        stream = io.BytesIO()
-        try:
-            figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-        finally:
-            plt.close(figure)
-    return inline_svg(
-        name, with_fonts(stream.getvalue().decode()), f"{name} of each edition, with intervals (dot plot)."
-    )
+    return inline_svg(name, for_page(draw, "langdiff"), f"{name} of each edition, with intervals (dot plot).")
 
 
 AGREEING, ALIKE = 0.9, 0.5  # correlations from which models agree, or agree in part

@@ -47,11 +47,11 @@ from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.run.settings import SECTIONS, Basis
 from langdiff.selection import select
-from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Folds, Multitext, Parts
 from langdiff.tables.surprisals import Surprisals
 
 logger = logging.getLogger(__name__)
+OWN = ("first_intent", "last_intent", "alignment", "tokenization")  # settings of [corpus] that are for texts once read
 
 
 def run_experiment(
@@ -355,23 +355,8 @@ class _Run:
         if not isinstance(corpus, FileCorpus):
             made = synthesize(corpus.n_intents, corpus.n_languages, seed=self.experiment.seed)
             return made.multitext, made.difficulty
-        multitext = read_multitext(
-            corpus.path,
-            format=corpus.format,
-            edition_info=corpus.edition_info,
-            edition_columns=corpus.edition_columns,
-            editions=corpus.editions,
-            decode_errors=corpus.decode_errors,
-            on_error=corpus.on_error,
-            trust=corpus.trust,
-            ranges=corpus.ranges,
-            markers=corpus.markers,
-            vref=corpus.vref,
-            original_language=corpus.original_language,
-            columns=corpus.columns,
-            split=corpus.split,
-            progress=self.progress,
-        )
+        how = {name: getattr(corpus, name) for name in FileCorpus.model_fields if name not in OWN}
+        multitext = read_multitext(**how, progress=self.progress)
         multitext = multitext.between(corpus.first_intent, corpus.last_intent)
         multitext, self.alignment = checked(multitext, corpus.alignment)
         if self.alignment is not None and not self.alignment.is_clean:
