@@ -139,7 +139,7 @@ def _fit_for_xml(blocks: Iterator[Block], events: XmlEvents) -> Iterator[str]:
 
 
 def check_writable(texts: Iterable[tuple[str, str]]) -> None:
-    """Check that XML can hold texts, each after what it is."""
+    """Check that XML can hold texts, each of which comes after its name."""
     for what, text in texts:
         if odd := _NOT_XML.search(text):
             code = f"U+{ord(odd[0]):04X}"
