@@ -64,14 +64,6 @@ class IntentTable:
             return np.ones_like(self.two_way.residual[rows])
         return self.two_way.mask[rows].astype(float)
 
-    def over_rows(self, by_edition: Floats) -> Floats:
-        """Return sums of a quantity by edition over each row's observed cells, (J,) → (I,)."""
-        return self.two_way.over_rows(by_edition)
-
-    def over_columns(self, by_intent: Floats) -> Floats:
-        """Return sums of a quantity by intent over each column's observed cells, (I, …) → (J, …)."""
-        return self.two_way.over_columns(by_intent)
-
     def mean_and_spread(self, c: Floats) -> tuple[Floats, Floats]:
         """Return the mean of z − c in each row and the sum of squares around it, shapes (I,).
 
@@ -81,8 +73,8 @@ class IntentTable:
         b = c - table.edition_effect
         level = b.mean()  # c may differ from model 1's by any constant, without which nothing cancels
         b = b - level
-        row_b = self.over_rows(b)
-        spread = self._squares - 2 * (table.residual @ b) + self.over_rows(b * b) - row_b**2 / n
+        row_b = table.over_rows(b)
+        spread = self._squares - 2 * (table.residual @ b) + table.over_rows(b * b) - row_b**2 / n
         return table.intent_effect - level - row_b / n, np.maximum(spread, 0.0)
 
     def basis(self, others: Booleans | None = None) -> Floats:
