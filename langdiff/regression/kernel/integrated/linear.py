@@ -377,7 +377,8 @@ def maximize_free(table: IntentTable, model: str, start: Floats, max_iterations:
         Largest number of Newton steps.
     """
     editions = table.shape[1]
-    mean, _ = table.mean_and_spread(start[:editions])
+    shift = table.two_way.over_rows(start[:editions] - table.two_way.edition_effect)
+    mean = table.two_way.intent_effect - shift / table.cells
     located = mean if model == "1" else mu_at_mean(mean)
     rows = FreeRows(table, model, np.linspace(located.min(), located.max(), POINTS))
     theta, weights = start, np.full(POINTS, 1 / POINTS)
