@@ -232,13 +232,14 @@ def read_conllu(
     [(2, 0)]
     """
     own: list[Fault] = []
-    used = 0
+    used, opens = 0, False
     path = as_path(path)
     seen = Repeats(str(path)) if repeats is None else repeats
     for sentence in read_sentences(path):
-        tree = sentence_tree(path, sentence.rows, sentence.opens)
+        opens = opens or sentence.opens  # a document whose first sentence is left out begins with the next
+        tree = sentence_tree(path, sentence.rows, opens)
         if isinstance(tree, Tree):
-            used += 1
+            used, opens = used + 1, False
             seen.see(path, sentence.comments, tree)
             tree = tree if punctuation else tree.without_punctuation()
             yield tree.without_subtypes() if strip_subtypes else tree

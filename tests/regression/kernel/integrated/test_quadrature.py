@@ -14,6 +14,7 @@ from langdiff.regression.kernel.integrated.quadrature import HermiteRows, PanelR
 from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.likelihood import mu_at_mean
 from langdiff.regression.variants import find_variant
+from tests.helpers import refused
 
 INTEGRALS = 1e-8
 MANY = 81  # nodes, with which the quadrature is exact to rounding or nearly so
@@ -192,8 +193,7 @@ def test_too_few_iterations_are_said():
 )
 def test_settings_that_are_refused(settings, message):
     z, _ = draw(60, 4, 0.3)
-    with pytest.raises(ConfigError, match=message):
-        estimate_random(z, max_iterations=10, **settings)
+    refused(ConfigError, message, estimate_random, z, max_iterations=10, **settings)
 
 
 @pytest.mark.parametrize(
@@ -207,5 +207,4 @@ def test_settings_that_are_refused(settings, message):
 )
 def test_covariates_that_are_refused(covariates, message):
     z, _ = draw(60, 4, 0.3)
-    with pytest.raises(DataError, match=message):
-        estimate_random(z, model="2", covariates=covariates, max_iterations=10)
+    refused(DataError, message, estimate_random, z, model="2", covariates=covariates, max_iterations=10)
