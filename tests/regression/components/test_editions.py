@@ -106,7 +106,7 @@ def test_intervals_hold(count, most, shares, missing):
         rng = np.random.default_rng(seed)
         tables, languages, facets = made(rng, rng.integers(1, most + 1, count), shares=shares, missing=missing)
         frame = ld.difficulty_shares(tables, languages=languages, facets=facets, editions="nested").frame
-        hits.append(((frame["low"] <= shares) & (frame["high"] >= shares)).tolist())
+        hits.append(((frame["low"] <= np.array(shares)) & (frame["high"] >= np.array(shares))).tolist())
     assert (np.mean(hits, axis=0) >= 0.93).all()
 
 

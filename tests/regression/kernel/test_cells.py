@@ -229,6 +229,7 @@ def test_contradictions_are_refused(setting, message):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["2L", "2C"])
+@pytest.mark.filterwarnings("ignore:.*over 20 times")  # as model 2C draws them
 def test_restricted_dispersion_of_robust_models(model):
     """With five cells a row the likelihood's own is 12 % too small under 2C; restricting leaves half of that."""
     sigmas = {True: [], False: []}

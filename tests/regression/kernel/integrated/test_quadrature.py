@@ -182,8 +182,6 @@ def test_too_few_iterations_are_said():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": "3"}, "unknown model"),
-        ({"model": "2", "sizes": "uniform"}, "unknown sizes"),
         ({"model": "2", "restricted": True}, "has no meaning"),
         ({**family("2L"), "restricted": True}, "has no meaning"),
         ({"model": "1", "restricted": True, "sizes": "free"}, "has no meaning"),
@@ -202,7 +200,6 @@ def test_settings_that_are_refused(settings, message):
         (np.ones((60, 1)), "only 1 are independent"),
         (np.arange(120.0).reshape(60, 2), "only 2 are independent"),
         (np.full((60, 1), np.nan), "60 covariates of intents are not finite"),
-        (np.ones((59, 1)), "must have shape"),
     ],
 )
 def test_covariates_that_are_refused(covariates, message):
