@@ -52,6 +52,7 @@ END = re.compile(r"^(low|high)$|_(low|high)$")
 P = re.compile(r"^(p|p_value|p_\w+)$|_p$")
 ERROR = re.compile(r"(^|_)(errors?|se|sem|std_err)$")
 UNEQUAL = ast.Gt | ast.GtE | ast.Lt | ast.LtE
+DRAWS = re.compile(r"draws|samples|permutations|flips|resamples")
 THRESHOLD = re.compile(r"^_?(FEW|FEWEST|ENOUGH)_(CLUSTERS|DOCUMENTS|UNITS)$")
 
 
@@ -103,6 +104,11 @@ def is_one(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value == 1
 
 
+def is_number_of_draws(node: ast.expr) -> bool:
+    """Return whether a node is called a number of draws."""
+    return bool(DRAWS.search(name_of(node).lower()))
+
+
 def called(name: str, args: list[ast.expr]) -> str:
     """Return a function that only the floor may call; empty if all may."""
     if name in QUANTILE:
@@ -121,7 +127,7 @@ def fault(node: ast.AST) -> str:
             has(of, ast.Mult, is_error) for of in (one, two)
         ):
             return "a multiple of an error is added"
-        case ast.BinOp(op=ast.Div(), left=one, right=two) if has(one, ast.Add, is_one) and has(two, ast.Add, is_one):
+        case ast.BinOp(op=ast.Div(), right=two) if has(two, ast.Add, is_one) and has(two, ast.Add, is_number_of_draws):
             return "a share of draws"
         case ast.Constant(value=float(value)) if abs(value - 1.96) < 1e-3:
             return "1.96"

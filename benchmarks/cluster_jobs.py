@@ -35,8 +35,7 @@ from langdiff.lm.jobs.job import Job, JobResult, run_job
 from langdiff.lm.jobs.workers import Failures
 from langdiff.lm.ngram.recipe import KneserNeyRecipe
 from langdiff.lm.scoring import PRICED
-from langdiff.tables.divisions import Parts
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Multitext, Parts
 
 LM = KneserNeyRecipe(name="kneser-ney-1", order=1)
 MIB = 2**20

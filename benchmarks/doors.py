@@ -139,6 +139,15 @@ def door_copies(rng):
     return pairs_covered(ld.fit(frame(y)), D5)
 
 
+def door_laplace(rng):
+    """Model 2L, whose cells are Laplace but for a tenth of their variance, which verses of a book share."""
+    labels, n = books(300), lengths(rng, 300)
+    variance = np.log1p(4.33 / n)[:, None]
+    noise = np.sqrt(0.1) * rng.normal(size=(27, 5))[labels] + rng.laplace(0, np.sqrt(0.45), (300, 5))
+    z = np.log(n)[:, None] + D5 - 0.5 * variance + np.sqrt(variance) * noise
+    return pairs_covered(ld.fit(frame(np.exp(z), verse_names(labels)), model="2L"), D5)
+
+
 def door_noise(rng):
     labels = books(600)
     table = frame(bits_of(rng, lengths(rng, 600), np.zeros(14), labels), verse_names(labels))
@@ -655,6 +664,7 @@ DOORS = {
     "shuffled": Door("fit: names doc3_s12, rows shuffled", "30 documents", 40, COVERAGE, door_shuffled),
     "doc_id": Door("fit: column Doc_ID", "30 documents", 40, COVERAGE, door_doc_id),
     "copies": Door("fit: every intent three times, apart", "200 intents", 40, COVERAGE, door_copies),
+    "laplace": Door("fit: Model 2L, a tenth shared", "27 books", 40, (93.0, 98.0), door_laplace),
     "noise": Door("fit: test of equal noise at 1 %, 14 editions", "27 books", 80, ONE, door_noise),
     "plan": Door("plan: pilot with 40 % missing", "400 intents", 40, AT_LEAST, door_plan),
     "curve": Door("fit_curve: noise of editions .5 to 2", "600 intents", 25, COVERAGE, door_curve),

@@ -84,8 +84,6 @@ from .selection.selecting import pareto_front as pareto_front
 from .selection.selecting import select as select
 from .selection.splits import split as split
 from .selection.splits import split_into_folds as split_into_folds
-from .tables.divisions import Folds as Folds
-from .tables.divisions import Parts as Parts
 from .tables.edition_info import EditionSpread as EditionSpread
 from .tables.edition_info import edition_spread as edition_spread
 from .tables.effect_sources import as_effects as as_effects
@@ -94,7 +92,9 @@ from .tables.effects import Effects as Effects
 from .tables.logs.reading import read_logs as read_logs
 from .tables.logs.result import Logs as Logs
 from .tables.long_tables import Provenance as Provenance
+from .tables.multitext import Folds as Folds
 from .tables.multitext import Multitext as Multitext
+from .tables.multitext import Parts as Parts
 from .tables.outcome_files import read_outcomes as read_outcomes
 from .tables.outcomes import Outcomes as Outcomes
 from .tables.pairs import Pairs as Pairs

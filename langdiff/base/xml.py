@@ -2,16 +2,17 @@
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from langdiff.base.archives import File
 from langdiff.base.io import DAMAGED, Block, is_utf16, read_blocks, read_utf16
-from langdiff.errors import Fault, FaultsError
+from langdiff.errors import DataError, Fault, FaultsError
 
 _DECLARED = re.compile(r"""<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 MAX_DEPTH = 200  # nested elements; real files have less than twenty
 _FORBIDDEN = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # characters that XML cannot hold
+_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DAMAGED_END = re.compile(rf"{DAMAGED}[{DAMAGED}\s]*\Z")
 
 
@@ -135,6 +136,14 @@ def _fit_for_xml(blocks: Iterator[Block], events: XmlEvents) -> Iterator[str]:
         end = _DAMAGED_END.search(text) if DAMAGED in text else None
         held = [end[0]] if end else []
         yield text[: end.start()] if end else text
+
+
+def check_writable(texts: Iterable[tuple[str, str]]) -> None:
+    """Check that XML can hold texts, each of which comes after its name."""
+    for what, text in texts:
+        if odd := _NOT_XML.search(text):
+            code = f"U+{ord(odd[0]):04X}"
+            raise DataError(f"{what} holds the character {code}, which XML cannot. Remove it, or use another format.")
 
 
 def declared_encoding(file: File, error: FaultsError) -> str:

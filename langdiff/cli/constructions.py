@@ -113,8 +113,8 @@ Tokens = Annotated[
 
 
 RATES = dict.fromkeys(["precision", "recall", "f1", "accuracy", "uas", "las"], "{:.4f}")
-RATES |= dict.fromkeys(["difference", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}"}
-RATES |= dict.fromkeys(["p_value", "p_holm"], "{:.3g}")
+RATES |= dict.fromkeys(["estimate", "low", "high"], "{:+.4f}") | {"std_error": "{:.4f}", "df": "{:.1f}"}
+RATES |= dict.fromkeys(["p", "p_adjusted"], "{:.3g}")
 STUDY = dict.fromkeys(["matched", "las", "las_error", "parsed", "recall", "recall_error"], "{:.3f}")
 STUDY |= dict.fromkeys(["ability", "std_error"], "{:.2f}")
 CAPTIONS = {
@@ -125,7 +125,6 @@ CAPTIONS = {
     "sentence": "Words attached rightly in each sentence",
     "pair": "{} of one parser less that of the other, F1",
 }
-RATES |= dict.fromkeys(["estimate"], "{:+.4f}") | dict.fromkeys(["p", "p_adjusted"], "{:.3g}")
 PERCENTS = dict.fromkeys(["recall", "low", "high", "mean", "pooled", "macro", "micro"], "{:.3f}")
 
 

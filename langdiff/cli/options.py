@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from langdiff.base.types import Tokenization
-    from langdiff.tables.divisions import Folds, Parts
-    from langdiff.tables.multitext import Multitext
+    from langdiff.tables.multitext import Folds, Multitext, Parts
 
 Given = TypeVar("Given", bound=str | Path | list[str] | list[Path] | None)
 

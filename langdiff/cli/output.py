@@ -138,7 +138,7 @@ def print_frame(
 def shown_frame(frame: "pd.DataFrame", title: str, formats: "Mapping[str, str] | None" = None) -> Shown:
     """Return a frame without its index as a table with a caption."""
     looks = {name: partial(_shown, template=look) for name, look in (formats or {}).items() if name in frame}
-    return Shown(frame, caption=title, printing={"index": False, "formatters": looks, "na_rep": MISSING})
+    return Shown(frame, caption=title, printing={"index": False, "formatters": looks})
 
 
 def _shown(value: Any, template: str) -> str:

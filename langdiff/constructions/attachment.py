@@ -353,7 +353,8 @@ class Reference:
         self.sentences = pd.DataFrame(
             {
                 "sentence": self.items,
-                "document": _documents(path),
+                # of a file without documents, all sentences are in the first
+                "document": list(accumulate(int(sentence.opens) for sentence in read_sentences(path))),
                 "length": [len(graph.words) for graph in self.graphs],
             }
         )
@@ -438,11 +439,6 @@ def _by_relation(words: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     ours = words.groupby("relation").agg(gold=("uas", "size"), uas=("uas", "sum"), las=("las", "sum"))
     other = theirs.groupby("relation").agg(predicted=("content", "size"))
     return ours.join(other, how="outer").fillna(0).astype(int)
-
-
-def _documents(path: Path) -> list[int]:
-    """Return the number of the document of each sentence; of a file without documents, all are in the first."""
-    return list(accumulate(int(sentence.opens) for sentence in read_sentences(path)))
 
 
 def _named_words(targets: GoldTargets | None, items: Sequence[str], text: Text, path: Path) -> dict[str, list[int]]:

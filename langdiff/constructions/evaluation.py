@@ -178,7 +178,10 @@ def evaluate(
             else "no parser is given; give the output of at least one."
         )
     shared = default_rules() if rules is None else rules
-    of_each = {name: _rules_of(shared, name) for name in names}
+    known = dict.fromkeys(names, shared) if isinstance(shared, Rules) else shared
+    if lacking := [name for name in names if name not in known]:
+        raise ConfigError(f"parser {lacking[0]!r} has no rules; there are rules for {listing(known)}.")
+    of_each = {name: known[name] for name in names}
     for system in systems:
         warn_about(gold, system, of_each[system.name])
     asked, gold = gold, without_missing_treebanks(gold, systems, missing)
@@ -202,14 +205,6 @@ def evaluate(
         left_out=tuple(dict.fromkeys(map(asked.treebank_of, (i for i in asked.sentences if i not in gold.sentences)))),
         signature=full_signature(signature),
     )
-
-
-def _rules_of(rules: Rules | Mapping[str, Rules], name: str) -> Rules:
-    if isinstance(rules, Rules):
-        return rules
-    if name not in rules:
-        raise ConfigError(f"parser {name!r} has no rules; there are rules for {listing(rules)}.")
-    return rules[name]
 
 
 def _judge(gold: GoldTargets, system: Parses, rules: Rules) -> Iterable[dict[str, object]]:

@@ -39,7 +39,7 @@ class GoldTargets(Result):
     """
 
     digits = 1
-    printing: ClassVar[Mapping[str, Any]] = {"index": False, "float_format": "{:.1f}".format, "na_rep": "–"}
+    printing: ClassVar[Mapping[str, Any]] = {"index": False, "float_format": "{:.1f}".format}
 
     name: str
     origin: str

@@ -112,7 +112,8 @@ class DiscourseEvaluation(Result):
                 true_positives=total[metric], gold=total["gold"], predicted=total["predicted"]
             )
         frame = pd.concat(tables, names=["averaging", "metric"]).reset_index()
-        frame["rank"] = _rank(frame, ["procedure", "averaging", "metric"])
+        alike = frame["f1"].round(12).groupby([frame[name] for name in ("procedure", "averaging", "metric")])
+        frame["rank"] = alike.rank(method="min", ascending=False).astype(int)  # equal counts are equal scores
         order = pd.MultiIndex.from_product(
             [self.procedures, AVERAGINGS, self.systems, METRICS], names=["procedure", "averaging", "system", "metric"]
         )
@@ -394,8 +395,3 @@ def _ratios(true_positives: pd.Series, gold: pd.Series, predicted: pd.Series) ->
         precision, recall = true_positives / predicted, true_positives / gold
         f1 = 2 * true_positives / (gold + predicted)  # the harmonic mean of the two
     return pd.DataFrame({"precision": precision, "recall": recall, "f1": f1}).fillna(0.0)
-
-
-def _rank(frame: pd.DataFrame, by: list[str]) -> pd.Series:
-    rounded = frame["f1"].round(12)  # equal counts are equal scores
-    return rounded.groupby([frame[name] for name in by]).rank(method="min", ascending=False).astype(int)

@@ -3,7 +3,6 @@
 Secondary edges of ``.rs4`` are not part of the tree and are only counted; signals are not read.
 """
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,17 +11,16 @@ from xml.sax.saxutils import escape, quoteattr
 
 from langdiff.base.archives import File
 from langdiff.base.suspicion import Doubts
-from langdiff.base.xml import XmlEvents, declared_encoding, read_xml
+from langdiff.base.xml import XmlEvents, check_writable, declared_encoding, read_xml
 from langdiff.discourse.drafts import Draft, plain_text
 from langdiff.discourse.nodes import NO_RELATION, NUCLEUS, ROOT, SATELLITE, SPAN, Node
 from langdiff.discourse.tree import DiscourseTree
 from langdiff.errors import DataError, FaultsError, option, warn
 
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
 Detached = Literal["error", "drop", "attach"]
 DETACHED = "detached"  # relation of trees that are attached to a new root
 Part = Literal["core", "full"]  # an element without, and with, its satellites
+Row = dict[str, str]  # attributes of a segment or a group to write, whose parent is known later
 
 
 @dataclass
@@ -265,38 +263,11 @@ def write_rst_xml(tree: DiscourseTree) -> str:
         If the first EDU is not number 1: the format numbers them from 1.
     """
     if tree.nodes[0].first != 1:
-        first = tree.nodes[0].first
-        what = f"{tree.document}: the first EDU is {first}, but this format numbers EDUs from 1."
-        warn(what)
-    named = [(f"relation of {node}", node.relation) for node in tree.nodes]
-    named += [(f"text of EDU {edu}", text) for edu, text in tree.leaf_texts().items()]
-    for what, held in named:
-        if odd := _NOT_XML.search(held):
-            raise DataError(
-                f"{tree.document}: the {what} holds the character U+{ord(odd[0]):04X}, which XML cannot. Remove it, or "
-                "use another format."
-            )
-    writer = _Writer(tree)
-    for place in reversed(range(len(tree.nodes))):  # children before parents
-        writer.add(place)
-    return writer.document()
-
-
-@dataclass
-class _Row:
-    """A segment or a group to write, whose parent is known later."""
-
-    name: str
-    kind: str  # "segment", "span" or "multinuc"
-    parent: str = ""
-    relation: str = ""
-
-    def hang(self, parent: "_Row", relation: str) -> None:
-        self.parent, self.relation = parent.name, relation
-
-    @property
-    def upward(self) -> str:
-        return f" parent={quoteattr(self.parent)} relname={quoteattr(self.relation)}" if self.parent else ""
+        warn(f"{tree.document}: the first EDU is {tree.nodes[0].first}, but this format numbers EDUs from 1.")
+    named = [(f"{tree.document}: the relation of {node}", node.relation) for node in tree.nodes]
+    named += [(f"{tree.document}: the text of EDU {edu}", text) for edu, text in tree.leaf_texts().items()]
+    check_writable(named)
+    return _Writer(tree).document()
 
 
 class _Writer:
@@ -304,9 +275,9 @@ class _Writer:
 
     def __init__(self, tree: DiscourseTree) -> None:
         self._tree = tree
-        self._rows: dict[int, _Row] = {}  # of each node, by its number
-        self._segments: list[_Row] = []
-        self._groups: list[_Row] = []
+        self._rows: dict[int, Row] = {}  # of each node, by its number
+        self._segments: list[Row] = []
+        self._groups: list[Row] = []
         self._kinds: dict[str, set[str]] = {}  # of each relation: rst, multinuc or both
         for own in tree.children:
             nodes = [tree.nodes[child] for child in own]
@@ -314,24 +285,23 @@ class _Writer:
             for node in satellites or nodes:
                 self._kinds.setdefault(node.relation, set()).add("rst" if satellites else "multinuc")
 
-    def add(self, place: int) -> None:
+    def _add(self, place: int) -> None:
         """Add the row of a node whose children have theirs."""
         node, own = self._tree.nodes[place], self._tree.children[place]
         nuclei = [child for child in own if self._tree.nodes[child].nuclearity == NUCLEUS]
         if not own:
-            self._rows[place] = _Row(str(node.first - self._tree.nodes[0].first + 1), "segment")
+            self._rows[place] = {"id": str(node.first - self._tree.nodes[0].first + 1)}
             self._segments.append(self._rows[place])
         elif len(nuclei) > 1:
             self._rows[place] = self._group("multinuc")
             for child in nuclei:
-                self._rows[child].hang(self._rows[place], self._tree.nodes[child].relation)
+                _hang(self._rows[child], self._rows[place], self._tree.nodes[child].relation)
         else:
             self._rows[place] = self._group(SPAN)
-            self._with_satellites(nuclei[0], [child for child in own if child != nuclei[0]]).hang(
-                self._rows[place], SPAN
-            )
+            both = self._with_satellites(nuclei[0], [child for child in own if child != nuclei[0]])
+            _hang(both, self._rows[place], SPAN)
 
-    def _with_satellites(self, nucleus: int, satellites: list[int]) -> _Row:
+    def _with_satellites(self, nucleus: int, satellites: list[int]) -> Row:
         """Attach satellites to the row of their nucleus; return the row that then stands for all."""
         nodes = self._tree.nodes
         if nodes[nucleus].relation.lower() != SPAN:
@@ -340,31 +310,36 @@ class _Writer:
                 "satellite; this format has no place for it. Relabel it 'span', or use another format."
             )
         base = self._rows[nucleus]
-        if base.kind == "multinuc" and any("multinuc" in self._kinds[nodes[child].relation] for child in satellites):
+        kinds = [self._kinds[nodes[child].relation] for child in satellites]
+        if base.get("type") == "multinuc" and any("multinuc" in kind for kind in kinds):
             base = self._group(SPAN)  # on the group itself the satellite would be read as one of its nuclei
-            self._rows[nucleus].hang(base, SPAN)
+            _hang(self._rows[nucleus], base, SPAN)
         for child in satellites:
-            self._rows[child].hang(base, nodes[child].relation)
+            _hang(self._rows[child], base, nodes[child].relation)
         return base
 
-    def _group(self, kind: str) -> _Row:
-        self._groups.append(_Row(str(self._tree.n_edus + len(self._groups) + 1), kind))
+    def _group(self, kind: str) -> Row:
+        self._groups.append({"id": str(self._tree.n_edus + len(self._groups) + 1), "type": kind})
         return self._groups[-1]
 
     def document(self) -> str:
         """Return the file."""
-        header = [
-            f"\t\t\t<rel name={quoteattr(name)} type={quoteattr(kind)}/>"
-            for name in sorted(self._kinds)
-            for kind in sorted(self._kinds[name])
-        ]
+        for place in reversed(range(len(self._tree.nodes))):  # children before parents
+            self._add(place)
         texts = self._tree.texts or [""] * self._tree.n_edus
-        body = [
-            f"\t\t<segment id={quoteattr(row.name)}{row.upward}>{escape(text)}</segment>"
-            for row, text in zip(reversed(self._segments), texts, strict=True)
-        ]
-        body += [
-            f"\t\t<group id={quoteattr(row.name)} type={quoteattr(row.kind)}{row.upward}/>" for row in self._groups
-        ]
-        lines = ["<rst>", "\t<header>", "\t\t<relations>", *header, "\t\t</relations>", "\t</header>"]
-        return "\n".join([*lines, "\t<body>", *body, "\t</body>", "</rst>", ""])
+        lines = ["<rst>", "\t<header>", "\t\t<relations>"]
+        for name, kinds in sorted(self._kinds.items()):
+            lines += [f"\t\t\t<rel{_attributes({'name': name, 'type': kind})}/>" for kind in sorted(kinds)]
+        lines += ["\t\t</relations>", "\t</header>", "\t<body>"]
+        for row, text in zip(reversed(self._segments), texts, strict=True):
+            lines.append(f"\t\t<segment{_attributes(row)}>{escape(text)}</segment>")
+        lines += [f"\t\t<group{_attributes(row)}/>" for row in self._groups]
+        return "\n".join([*lines, "\t</body>", "</rst>", ""])
+
+
+def _hang(row: Row, parent: Row, relation: str) -> None:
+    row |= {"parent": parent["id"], "relname": relation}
+
+
+def _attributes(row: Row) -> str:
+    return "".join(f" {name}={quoteattr(value)}" for name, value in row.items())

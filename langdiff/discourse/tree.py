@@ -92,11 +92,6 @@ class DiscourseTree(Result):
         """Numbers of the children of every node, in text order."""
         return tuple(map(tuple, children_by_span(self.nodes)))
 
-    @property
-    def is_binary(self) -> bool:
-        """Whether no node has more than two children."""
-        return all(len(own) <= 2 for own in self.children)
-
     def leaf_texts(self) -> dict[int, str]:
         """Return the texts by number of the EDU; empty where they are not known."""
         return dict(enumerate(self.texts or (), self.nodes[0].first))

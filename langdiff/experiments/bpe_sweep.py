@@ -15,8 +15,8 @@ from langdiff.errors import ConfigError, option, warns_caller
 from langdiff.lm import Recipe, read_training_logs
 from langdiff.lm.compute import Compute, as_compute, compute_where_possible
 from langdiff.lm.language_model import LanguageModelRecipe, find_scored_lm
-from langdiff.tables.divisions import Parts
 from langdiff.tables.long_tables import BESIDE, join_provenance
+from langdiff.tables.multitext import Parts
 from langdiff.tables.surprisals import Surprisals
 
 RATIOS = tuple(tenth / 10 for tenth in range(11))

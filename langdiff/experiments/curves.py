@@ -21,8 +21,7 @@ from langdiff.regression.clustering import AnyClusters, one_clustering
 from langdiff.regression.curves.fitting import check_settings
 from langdiff.regression.variants import PlainModel
 from langdiff.regression.variants.variant import Variant
-from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Folds, Multitext, Parts
 from langdiff.tables.surprisals import Surprisals
 
 Match = Literal["intents", "bytes", "characters"]

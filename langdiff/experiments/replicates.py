@@ -17,8 +17,8 @@ from langdiff.regression.clustering import AnyClusters
 from langdiff.regression.seeds import SeedEffects, centred_variances, combine_seeds
 from langdiff.regression.variants import PlainModel, find_variant, own_numbers
 from langdiff.regression.variants.variant import Variant
-from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.effects import Effects
+from langdiff.tables.multitext import Folds, Parts
 from langdiff.tables.surprisals import Surprisals
 
 

@@ -11,8 +11,7 @@ import pandas as pd
 
 from langdiff.errors import ConfigError
 from langdiff.lm.language_model import Cost, LanguageModelRecipe, Model, ScoredLM, TrainingPlan, find_lm
-from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Folds, Multitext, Parts
 
 AUTO = "auto"
 WORTH_TRYING = 5e10  # characters times effort: less takes half a minute

@@ -12,7 +12,7 @@ from langdiff.errors import DataError, listing, warn
 from langdiff.lm.language_model import TrainingPlan
 from langdiff.lm.ngram.recipe import KneserNeyRecipe, fit_kneser_ney
 from langdiff.lm.texts import check_texts, naming
-from langdiff.tables.divisions import Parts
+from langdiff.tables.multitext import Parts
 from langdiff.tables.surprisals import Surprisals
 
 ORDERS = (6, 10, 16)  # of the n-grams

@@ -32,9 +32,8 @@ from langdiff.lm.jobs.workers import (
 )
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_scored_lm
 from langdiff.lm.scoring import Scoring
-from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.long_tables import BESIDE, Provenance
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Folds, Multitext, Parts
 from langdiff.tables.surprisals import Surprisals
 
 

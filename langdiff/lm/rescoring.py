@@ -1,9 +1,9 @@
 """Scoring of texts, or of every unit of them, with previously trained language models."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,10 @@ from langdiff.lm.jobs.job import explain_replaced, find_model, load_finished, re
 from langdiff.lm.jobs.record import hash_texts, provenance_of_scored, surprisals_of_frames
 from langdiff.lm.jobs.workers import cautions_of, check_fraction, frames_of, warn_of
 from langdiff.lm.language_model import LanguageModelRecipe, Model, find_lm, find_scored_lm
+from langdiff.lm.mixture import Mixable
 from langdiff.lm.scoring import Scoring, as_scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import SPACE, Alphabet
-from langdiff.lm.units.characters import Units
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.token_tables import END, TokenScores
@@ -170,29 +170,8 @@ def score_multitext(
     return surprisals_of_frames(frames_of(results), multitext, named.name, provenance)
 
 
-class SymbolModel(Protocol):
-    """Interface of a language model that scores units one by one."""
-
-    @property
-    def cautions(self) -> tuple[str, ...]:
-        """Cautions for readers of the surprisals."""
-
-    def symbol_bits(self, texts: Sequence[str] | pd.Series, *, boundaries: bool = False) -> list[Floats]:
-        """Return the bits of each unit of texts; see `langdiff.lm.Model`."""
-
-
-class _UnitModel(SymbolModel, Protocol):
-    """Interface of a language model whose units can be located in a text."""
-
-    @property
-    def alphabet(self) -> Alphabet: ...
-
-    @property
-    def units(self) -> Units: ...
-
-
 def token_scores(
-    models: SymbolModel | Mapping[str, SymbolModel],
+    models: Model | Mapping[str, Model],
     multitext: Multitext,
     *,
     scoring: Scoring | str | None = None,
@@ -283,7 +262,7 @@ def token_scores(
     return TokenScores(tokens=pd.concat(tables, ignore_index=True)[columns])
 
 
-def _models_of(models: SymbolModel | Mapping[str, SymbolModel], multitext: Multitext) -> dict[str, _UnitModel]:
+def _models_of(models: Model | Mapping[str, Model], multitext: Multitext) -> dict[str, Mixable]:
     """Return the model of each edition."""
     known = dict(models) if isinstance(models, Mapping) else dict.fromkeys(multitext.editions, models)
     without = [edition for edition in multitext.editions if edition not in known]
@@ -297,10 +276,10 @@ def _models_of(models: SymbolModel | Mapping[str, SymbolModel], multitext: Multi
                 f"edition {edition!r}: a {type(known[edition]).__name__} gives no scores of units here; give models "
                 "that langdiff trained. HuggingFaceLM has a method token_scores of its own."
             )
-    return cast(dict[str, _UnitModel], known)
+    return cast(dict[str, Mixable], known)
 
 
-def _table_of(model: _UnitModel, texts: pd.Series, scoring: Scoring) -> pd.DataFrame:
+def _table_of(model: Mixable, texts: pd.Series, scoring: Scoring) -> pd.DataFrame:
     """Return one row per unit of the texts of an edition."""
     scored = model.symbol_bits(texts, boundaries=True)
     units, parts = model.units, [_NOTHING]

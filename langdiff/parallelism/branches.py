@@ -9,12 +9,12 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
+from langdiff.base.xml import check_writable
 from langdiff.errors import DataError, Fault, FaultsError, listing, warn
 from langdiff.parallelism.documents import Branch, Document, Parallelism, Section, make_document, strata
 
 NONE = -1  # identifier of a token in no branch
 MAX_STRATA = 50  # real data have two
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ADVICE = "Write a format that keeps tokens: word-xml, essay-xml or tsv."
 _CHUNK = re.compile(r"\S+")
 _WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -129,12 +129,9 @@ def identifiers(document: Document) -> tuple[int, list[dict[int, tuple[int, int]
 
 def check_characters(document: Document) -> None:
     """Check that XML can hold a document."""
-    for held in (document.name, *(section.name for section in document.sections), *document.tokens):
-        if odd := _NOT_XML.search(held):
-            raise DataError(
-                f"Document {document.name}: {held!r} holds the character U+{ord(odd[0]):04X}, which XML cannot. Remove "
-                "it, or write tsv."
-            )
+    names = [section.name for section in document.sections]
+    held = (document.name, *names, *document.tokens)
+    check_writable((f"Document {document.name}: {text!r}", text) for text in held)
 
 
 class Word(NamedTuple):

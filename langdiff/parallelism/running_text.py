@@ -7,6 +7,10 @@ from itertools import groupby
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
 from langdiff.base.archives import COMPRESSED, File, unpacked
 from langdiff.base.io import read_blocks, read_lines
 from langdiff.base.suspicion import Doubts
@@ -283,23 +287,13 @@ def _add_entity(path: Path, line: int, record: re.Match[str], entities: dict[str
 
 def _components(entities: dict[str, _Entity], relations: list[tuple[str, str]]) -> tuple[list[list[str]], list[str]]:
     """Return groups of branches that relations join, directly or indirectly, and branches without relations."""
-    others: dict[str, list[str]] = {name: [] for name in entities}
-    for one, other in relations:
-        others[one].append(other)
-        others[other].append(one)
-    groups: list[list[str]] = []
-    seen: set[str] = set()
-    for name in entities:
-        if name in seen or not others[name]:
-            continue
-        group = [name]
-        seen.add(name)
-        for member in group:  # grows
-            new = [other for other in dict.fromkeys(others[member]) if other not in seen]
-            seen.update(new)
-            group += new
-        groups.append(group)
-    return groups, [name for name in entities if not others[name]]
+    place = {name: number for number, name in enumerate(entities)}
+    one, other = np.array([[place[name] for name in pair] for pair in relations], int).reshape(-1, 2).T
+    joined = coo_array((np.ones(len(one)), (one, other)), shape=(len(place), len(place)))
+    groups: dict[int, list[str]] = {}
+    for name, label in zip(entities, connected_components(joined, directed=False)[1].tolist(), strict=True):
+        groups.setdefault(label, []).append(name)
+    return [own for own in groups.values() if len(own) > 1], [own[0] for own in groups.values() if len(own) == 1]
 
 
 def _parallelism(marked: MarkedText, entities: dict[str, _Entity], group: list[str]) -> tuple[Parallelism, int, str]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from langdiff.base.grids import MISSING, Shown
+from langdiff.base.grids import Shown
 from langdiff.base.io import as_path, read_table
 from langdiff.base.result import Result, rounded
 from langdiff.base.types import Floats
@@ -96,7 +96,7 @@ class DocumentSplit(Result):
                 "tests",
                 "Welch's t-tests of counts per document",
                 [why] if tests["p_value"].isna().any() else [],
-                {"index": False, "na_rep": MISSING},
+                self.printing,
             ),
         ]
 

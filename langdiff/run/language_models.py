@@ -17,8 +17,7 @@ from langdiff.run.directory import JOBS, SCORED, caches, warned_once
 from langdiff.run.experiment import Core, FitSettings
 from langdiff.run.settings import Training, seeds_of_folds
 from langdiff.selection import split, split_into_folds
-from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Folds, Multitext, Parts
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from langdiff.lm.compute import Compute
 from langdiff.lm.language_model import LanguageModelRecipe, ScoredLM, find_lm, find_scored_lm
 from langdiff.lm.scoring import split_name
 from langdiff.run.settings import Settings
-from langdiff.tables.divisions import Folds, Parts
+from langdiff.tables.multitext import Folds, Parts
 
 BASE = "base"
 

@@ -47,8 +47,7 @@ from langdiff.run.report import write_pages
 from langdiff.run.result import RunResult
 from langdiff.run.settings import SECTIONS, Basis
 from langdiff.selection import select
-from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Folds, Multitext, Parts
 from langdiff.tables.surprisals import Surprisals
 
 logger = logging.getLogger(__name__)

@@ -19,8 +19,7 @@ from langdiff.lm.compute import fold_seeds
 from langdiff.lm.jobs.record import hash_texts
 from langdiff.run.analysis import ANALYSES, Analysis, Figure, kept_or_made, read_analysis
 from langdiff.run.html import tables_of
-from langdiff.tables.divisions import Folds, Parts
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Folds, Multitext, Parts
 from langdiff.tables.surprisals import Surprisals
 
 if TYPE_CHECKING:

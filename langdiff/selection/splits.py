@@ -8,9 +8,8 @@ import pandas as pd
 
 from langdiff.base.types import Booleans, Floats, Integers
 from langdiff.errors import ConfigError, DataError, listing, option
-from langdiff.tables.divisions import Folds, Parts
 from langdiff.tables.intent_info import label_intents
-from langdiff.tables.multitext import Multitext, check_multitext
+from langdiff.tables.multitext import Folds, Multitext, Parts, check_multitext
 
 
 def deal_groups(sizes: Integers, shares: Floats) -> Integers:

@@ -206,16 +206,25 @@ def _strangers(z: Floats, *, guesses: bool = False) -> Booleans:
     correlation, cells = _following(z)
     highest = correlation + FAR_BELOW / np.sqrt(cells)
     if not guesses:
-        usual = float(np.median(correlation))
+        usual = _usual(correlation)
         return np.asarray((highest < usual / 2) & (usual >= FOLLOWING))
     against: Booleans = highest < 0
     others = z[:, ~against]
-    follow = against.any() and others.shape[1] > 1 and np.median(_following(others)[0]) >= FOLLOWING_SOME
+    follow = against.any() and others.shape[1] > 1 and _usual(_following(others)[0]) >= FOLLOWING_SOME
     return against & follow
 
 
+def _usual(correlation: Floats) -> float:
+    """Return the median correlation of the columns that vary where others have cells, too."""
+    known = correlation[~np.isnan(correlation)]
+    return float(np.median(known)) if len(known) else 0.0
+
+
 def _following(z: Floats) -> tuple[Floats, Integers]:
-    """Return the correlation of each column with the mean of the others, and their common rows; shapes (J,), (J,)."""
+    """Return the correlation of each column with the mean of the others, and their common rows; shapes (J,), (J,).
+
+    The correlation is NaN where a column has no cells or all are equal.
+    """
     sample = z[:: max(1, len(z) // SAMPLED)]
     known = ~np.isnan(sample)
     joined = known & (known.sum(axis=1, keepdims=True) > 1)
@@ -224,7 +233,7 @@ def _following(z: Floats) -> tuple[Floats, Integers]:
     rest = (own.sum(axis=1, keepdims=True) - own) / np.maximum(joined.sum(axis=1, keepdims=True) - 1, 1)
     rest = _centred(rest, joined, cells)
     size = np.sqrt((own**2).sum(axis=0) * (rest**2).sum(axis=0))
-    correlation = np.divide((own * rest).sum(axis=0), size, out=np.ones(len(size)), where=size > 0)
+    correlation = np.divide((own * rest).sum(axis=0), size, out=np.full(len(size), np.nan), where=size > 0)
     return correlation, cells
 
 

@@ -12,6 +12,7 @@ from langdiff.base.cells import read_exact_csv
 from langdiff.base.iso639 import english_names, iso639_3
 from langdiff.base.result import Result
 from langdiff.errors import ConfigError, DataError, listing, option
+from langdiff.tables.intent_info import check_attributes
 
 PREFIX = "edition_"  # of these columns in a long table
 KEPT = ("family", "genus", "macroarea", "script", "name")  # of the properties of a multitext, those of its surprisals
@@ -32,14 +33,9 @@ def check_edition_info(info: object, editions: pd.Index) -> pd.DataFrame | None:
     """
     if info is None:
         return None
-    if not isinstance(info, pd.DataFrame):
-        raise DataError(f"{option('edition_info')} must be a DataFrame indexed by edition, not {type(info).__name__}.")
-    if list(info.index) != list(editions):
-        raise DataError(
-            f"{option('edition_info')} must have one row per edition of bits, in the same order; it has "
-            f"{listing(info.index)}."
-        )
-    return words_of(info)
+    return words_of(
+        check_attributes(info, editions, "edition", option("edition_info"), "use edition_info.loc[bits.columns]")
+    )
 
 
 def words_of(info: pd.DataFrame) -> pd.DataFrame | None:

@@ -34,14 +34,14 @@ def check_intent_info(info: object, intents: pd.Index) -> pd.DataFrame | None:
     """
     if info is None:
         return None
-    if not isinstance(info, pd.DataFrame):
-        raise DataError(f"intent_info must be a DataFrame indexed by intent, not {type(info).__name__}.")
     known = check_attributes(info, intents, "intent", "intent_info", "use intent_info.loc[bits.index]")
     return known if known.shape[1] else None
 
 
-def check_attributes(info: pd.DataFrame, names: pd.Index, of: str, what: str, advice: str) -> pd.DataFrame:
+def check_attributes(info: object, names: pd.Index, of: str, what: str, advice: str) -> pd.DataFrame:
     """Return attributes of intents, items or systems, named by text, after checking their rows and names."""
+    if not isinstance(info, pd.DataFrame):
+        raise DataError(f"{what} must be a DataFrame indexed by {of}, not {type(info).__name__}.")
     if list(info.index) != list(names):
         raise DataError(f"{what} must have one row per {of} of the table, in the same order; {advice}.")
     columns = pd.Index([str(name) for name in info.columns])

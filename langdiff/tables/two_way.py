@@ -423,7 +423,8 @@ class TwoWay(ColumnLevels, Result):
         what = f"{effects.scale.quantity.replace('_', ' ').capitalize()} of {of}"
         what += " less the mean of all" if effects.scale.quantity == "score" else ""  # whose unit has a zero of its own
         together = "intervals and ranks hold together (95 %)" if effects.known else "errors are not known"
-        notes = [f"{of.capitalize()}: {JointTest(*self.test().loc[of].iloc[:-1]).words}."]
+        test = JointTest(*self.test().loc[of].iloc[:-1])
+        notes = [f"{of.capitalize()}: {test.words}."] if test.df else []
         notes += [self.cells.words] if of == "systems" and self.cells.words else []
         gaps = self.without_level[of[:-1]]
         notes += [f"No level, since all columns are at chance: {en(gaps)}."] if gaps else []

@@ -149,16 +149,12 @@ def with_function_heads(tree: Tree) -> Tree:
     heads, deprels = [0, *tree.heads], ["", *tree.deprels]
     for content in sorted(raised, key=lambda word: _depth(tree, word)):  # a raised word may have its own
         below = content
-        for word in sorted(raised[content], key=lambda word: _nesting(tree, word)):
+        nesting = {word: (RAISED.index(_relation(tree, word)), abs(word - content), -word) for word in raised[content]}
+        for word in sorted(nesting, key=nesting.__getitem__):  # from the inner to the outer
             heads[word], heads[below] = heads[below], word
             deprels[word], deprels[below] = deprels[below], deprels[word]
             below = word
     return replace(tree, heads=tuple(heads[1:]), deprels=tuple(deprels[1:]))
-
-
-def _nesting(tree: Tree, word: int) -> tuple[int, int, int]:
-    """Sort function words under one head from the inner to the outer."""
-    return RAISED.index(_relation(tree, word)), abs(word - tree.heads[word - 1]), -word
 
 
 def _depth(tree: Tree, word: int) -> int:
@@ -232,13 +228,14 @@ def read_conllu(
     [(2, 0)]
     """
     own: list[Fault] = []
-    used = 0
+    used, opens = 0, False
     path = as_path(path)
     seen = Repeats(str(path)) if repeats is None else repeats
     for sentence in read_sentences(path):
-        tree = sentence_tree(path, sentence.rows, sentence.opens)
+        opens = opens or sentence.opens  # a document whose first sentence is left out begins with the next
+        tree = sentence_tree(path, sentence.rows, opens)
         if isinstance(tree, Tree):
-            used += 1
+            used, opens = used + 1, False
             seen.see(path, sentence.comments, tree)
             tree = tree if punctuation else tree.without_punctuation()
             yield tree.without_subtypes() if strip_subtypes else tree

@@ -1,19 +1,18 @@
 """Parsing texts with UDPipe, for languages without a gold treebank."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from langdiff.base.io import as_path, atomic_path, file_names
-from langdiff.base.progress import progress_bar
+from langdiff.base.progress import followed
 from langdiff.base.types import import_extra
 from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from langdiff.tables.multitext import Multitext
 
 
@@ -105,12 +104,11 @@ def parse_multitext(
     model_of = _model_by_edition(models, multitext.edition_info["language"])
     parsers = {path: UDPipeParser(path) for path in dict.fromkeys(model_of.values())}
     rows, files = [], file_names(model_of, "edition(s)")
-    with progress_bar(progress=progress) as bar:
-        for name, path in model_of.items():
-            texts = multitext.text(name)
-            file = as_path(directory) / f"{files[name]}.conllu"
-            sentences = parsers[path].write(_followed(texts, bar, name), file)
-            rows.append((name, len(texts), sentences, str(file)))
+    for name, path in model_of.items():
+        texts = [(str(intent), text) for intent, text in multitext.text(name).items()]
+        file = as_path(directory) / f"{files[name]}.conllu"
+        sentences = parsers[path].write(followed(texts, name, progress=progress, note=itemgetter(0)), file)
+        rows.append((name, len(texts), sentences, str(file)))
     return pd.DataFrame(rows, columns=["edition", "intents", "sentences", "file"])
 
 
@@ -129,10 +127,3 @@ def _model_by_edition(models: Mapping[str, str | Path], language_of: pd.Series) 
     if without := [edition for edition in languages if edition not in found]:
         warn(f"No model for {len(without)} edition(s), which are left out: {listing(without)}")
     return found
-
-
-def _followed(texts: pd.Series, bar: "Progress", name: str) -> Iterator[tuple[str, str]]:
-    task = bar.add_task(name, total=len(texts), note="")
-    for intent, text in texts.items():
-        yield str(intent), text
-        bar.advance(task)

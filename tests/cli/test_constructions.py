@@ -45,7 +45,9 @@ def test_evaluate(evaluate, files):
     ]
     told = evaluate("--parser", files / "cc.gr", "--rules", files / "cc.rules")  # a name is that of the file
     assert " cc " in told.out
-    assert "0.50 [" in told.out
+    assert "1.00 [–]" in told.out
+    assert "–: no interval, as all targets are in one sentence." in told.out
+    assert "nan" not in told.out
     assert "weigh the same" in told.out
 
 

@@ -92,6 +92,9 @@ def test_convert_and_back(langdiff, trees):
     done = langdiff("discourse", "convert", trees / "gold", "--to", "attachments", "--out", trees / "a")
     assert (done.code, "EDUs 2–4 has 3 children" in done.err or "EDUs 1–5 has 3 children" in done.err) == (1, True)
     assert not (trees / "a").exists()
+    for own in (trees / "gold", trees / "gold" / "one.spans"):
+        lost = langdiff("discourse", "convert", own, "--out", trees / "gold")
+        assert (lost.code, "its files are read, and would be overwritten" in lost.err) == (1, True), lost.err
     done = langdiff(
         *["discourse", "convert", trees / "gold", "--to", "attachments", "--out", trees / "a"],
         *["--binarization", "right", "--classes", "rst-dt"],

@@ -100,6 +100,14 @@ def test_another_text_is_refused(score):
     refused(ConfigError, "at least one parser", evaluate_attachment, "gold.conllu", {})
 
 
+def test_what_is_no_tree_and_a_name_that_comes_twice_are_refused(score, write):
+    cycle = ("a NOUN _ 2 obj", "b NOUN _ 1 obj", "c VERB _ 0 root")
+    refused(DataError, r"p0.conllu, line 2: .*word 1 is its own ancestor", score, (cycle,), gold=(cycle[2:],))
+    refused(DataError, r"gold.conllu, line 2: .*it has 0 roots", score, GOLD, gold=(cycle[:2],))
+    twice = write("twice.conllu", conllu(*GOLD).replace("s1", "s0"))
+    refused(DataError, "1 sent_id.* come twice: 's0'", evaluate_attachment, twice, {"a": twice})
+
+
 def test_words_of_constructions_and_lengths(write):
     bank = write("bank.conllu", ALL)
     targets = mine_candidates(bank, phenomena=["vpart"]).gold()

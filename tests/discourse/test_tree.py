@@ -24,7 +24,6 @@ def test_nodes_come_in_text_order_with_their_children(shape):
         assert (frame.loc[list(own), "parent"] == place).all()
         assert (frame.loc[list(own), "depth"] == frame.at[place, "depth"] + 1).all()
     assert tree.summary().count("\n") == len(expected)
-    assert tree.is_binary == all(len(own) in (0, 2) for own in tree.children)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from langdiff.experiments import sweep_merges
 from langdiff.experiments.bpe_sweep import SweepResult
 from langdiff.lm import RECIPES, Compute
 from langdiff.lm.jobs import job
-from langdiff.tables.divisions import Parts
+from langdiff.tables.multitext import Parts
 
 RATIOS = [0.0, 0.5, 1.0]
 ROUNDING = 1e-9  # bits per character times characters, against the sum of bits

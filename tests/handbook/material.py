@@ -311,6 +311,8 @@ def sermons() -> None:
     pd.DataFrame(scores, columns=list("abcd")).rename_axis("block").to_csv("my_scores.csv")
     parts = np.resize(["training", "validation", "optimization", "test"], len(documents))
     pd.DataFrame({"document": list(documents), "part": parts}).to_csv("parts.csv", index=False)
+    small = "examples/small-tagger.toml"
+    write(small, (ROOT / small).read_text(encoding="utf-8"))
 
 
 def answers() -> None:

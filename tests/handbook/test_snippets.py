@@ -117,7 +117,11 @@ PREPARED = {
     "docs/parallelism-scores.md": Page((material.sermons,)),
     "docs/parallelism-taggers.md": Page(
         (material.sermons,),
-        smaller={"seed=0, resume": "seed=0, max_epochs=2, resume", "--out trained": "--epochs 2 --out trained"},
+        smaller={
+            "seed=0, resume": "seed=0, max_epochs=2, resume",
+            "--epochs 10": "--epochs 2",
+            "TD --out": "TD --epochs 2 --out",
+        },
         slow=True,
     ),
     "docs/parity.md": Page((material.logs,)),

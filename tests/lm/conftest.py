@@ -10,8 +10,7 @@ import pytest
 
 from langdiff.lm import RECIPES, train_language_model
 from langdiff.lm.jobs.folder import LOG, read_log
-from langdiff.tables.divisions import Parts
-from langdiff.tables.multitext import multitext_from_sources
+from langdiff.tables.multitext import Parts, multitext_from_sources
 from langdiff.tables.text_sources import InMemoryText
 
 WORDS = {

@@ -118,3 +118,4 @@ def test_bad_tables():
     for small in (good.iloc[:1], good[["a", "b"]]):
         refused(DataError, "two or more blocks and three or more treatments", compare_treatments, small)
     refused(DataError, "all values of every block are equal", compare_treatments, good * 0)
+    refused(DataError, "block 'x' is there twice", compare_treatments, good.set_axis(["x", "x"]))

@@ -6,6 +6,7 @@ from langdiff.errors import ConfigError
 from langdiff.regression import Blunders, Bootstrap, Optimizer, Random
 from langdiff.regression.variants import find_variant
 from langdiff.run.experiment import flat_arguments
+from tests.helpers import refused
 
 
 def test_options_become_objects():
@@ -40,5 +41,4 @@ def test_options_become_objects():
     ],
 )
 def test_contradictions_are_refused(options, message):
-    with pytest.raises(ConfigError, match=message):
-        flat_arguments(**options)
+    refused(ConfigError, message, flat_arguments, **options)

@@ -210,6 +210,24 @@ def test_unequal_noise_is_found_and_divides_the_estimands():
     assert "equal: p = " in groups.summary()
 
 
+def test_medians_of_model_2_are_those_of_intents_of_a_size():
+    v = np.log1p(np.array([2.0, 8.0, 30.0]) / 60)
+    noise = np.random.default_rng(4).normal(size=(4000, 3))
+    bits = pd.DataFrame(60 * np.exp(np.array([0.1, 0.0, -0.1]) - v / 2 + np.sqrt(v) * noise), columns=list("abc"))
+    fit = ld.fit(bits, dispersion="edition", clusters=None)
+    found, of_bits = fit.contrast("c", "a", estimand="median"), np.log(bits.median())
+    assert found.estimate == pytest.approx(of_bits["c"] - of_bits["a"], abs=4 * np.sqrt(1.6 * (v[0] + v[2]) / 4000))
+    assert abs(fit.contrast("c", "a").estimate - found.estimate) > 0.15  # half the difference of variances
+    x = np.concatenate([fit.dispersions.level, np.log(fit.dispersions.value)])
+
+    def formula(x):
+        return x[:3] - 0.5 * np.log1p(np.exp(x[3:]) / 60)
+
+    jacobian = np.array([(formula(x + h) - formula(x - h)) / 2e-6 for h in 1e-6 * np.eye(6)]).T
+    covariance = jacobian @ fit.dispersions.covariance.to_numpy() @ jacobian.T
+    assert_allclose(fit.dispersions.median("2", 60.0)[1], covariance, rtol=1e-4)
+
+
 def test_estimands_are_one_where_noise_is_common(table):
     fit = ld.fit(table)
     assert fit.contrast("e1", "e2", estimand="median") == fit.contrast("e1", "e2")

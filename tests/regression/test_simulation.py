@@ -11,6 +11,7 @@ from scipy.stats import cauchy, kstest, laplace, norm
 import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.regression import Blunders
+from tests.helpers import refused
 
 UNLIKELY = 1e-3  # p-value under which a test of distribution is failed; seeds are fixed
 SIGMA = 0.8
@@ -213,5 +214,4 @@ def test_truth_shows_and_saves_itself(tmp_path):
     ],
 )
 def test_bad_settings_are_refused(setting, message):
-    with pytest.raises(ConfigError, match=message):
-        ld.simulate(**({"n_intents": 3, "n_editions": 2, "seed": 0} | setting))
+    refused(ConfigError, message, ld.simulate, **{"n_intents": 3, "n_editions": 2, "seed": 0} | setting)

@@ -144,7 +144,7 @@ def test_groups_that_intents_do_not_have():
 def test_folds_that_overlap_are_refused():
     multitext, document = text_of([5] * 12)
     parts = ld.split_into_folds(multitext, 3, groups=document).parts
-    from langdiff.tables.divisions import Folds
+    from langdiff.tables.multitext import Folds
 
     for wrong, message in (
         ((parts[0],), "at least two folds"),

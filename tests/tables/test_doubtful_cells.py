@@ -97,6 +97,12 @@ def test_honest_scores_are_not_doubted(table, model):
         ld.fit_outcomes(ld.Outcomes(scores=pd.DataFrame(table, dtype=float).add_prefix("s")), model=model)
 
 
+def test_two_editions_that_others_leave_alone_are_not_doubted():
+    bits = pd.DataFrame(15 * np.exp(0.3 * np.random.default_rng(0).normal(size=(400, 5))), columns=list("ABCDE"))
+    bits.iloc[:200, 2:] = np.nan  # whose columns say nothing there of how editions follow one another
+    assert ld.fit(bits).converged
+
+
 def test_right_and_wrong_exchanged_is_named_and_guesses_are_not():
     outcomes = ld.simulate_outcomes(800, 4, seed=1).outcomes
     cells = outcomes.successes

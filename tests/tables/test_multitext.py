@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from langdiff.errors import DataError
-from langdiff.tables.divisions import Parts, texts_by_part
-from langdiff.tables.multitext import Multitext, multitext_from_sources
+from langdiff.tables.multitext import Multitext, Parts, multitext_from_sources, texts_by_part
 from langdiff.tables.text_sources import InMemoryText
 from tests.helpers import refused
 

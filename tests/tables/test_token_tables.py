@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.tables.token_tables import TokenScores
+from tests.helpers import refused
 
 VOCABULARY = ["a", "b", " a", " b", ""]  # the last is the end
 
@@ -116,8 +117,7 @@ def test_nothing_need_be_known_after_a_text():
 
 def test_texts_with_and_without_an_end_are_not_alike():
     table = pd.concat([scores(["a", ""]), scores(["a", " b"]).assign(edition="y")])
-    with pytest.raises(DataError, match="1 of 2 texts have no end"):
-        ld.read_logs(table, unit="nats")
+    refused(DataError, "1 of 2 texts have no end", ld.read_logs, table, unit="nats")
     without = ld.read_logs(table, unit="nats", end="drop")
     assert without.surprisals().bits.notna().to_numpy().all()
     assert "" not in without.tokens().tokens["token"].tolist()

@@ -136,13 +136,13 @@ BAD_TREES = {
 
 @pytest.mark.parametrize(("text", "message"), BAD_TREES.items())
 def test_sentences_that_are_no_trees_are_counted_or_stop(tmp_path, text, message):
-    path = write(tmp_path, GOOD + text + "\n" + GOOD)
-    with pytest.warns(LangdiffWarning, match=rf"es.conllu: 1 of 3 sentences left out: line 4: .*{message}"):
-        assert len(list(read_conllu(path))) == 2
-    refused(DataError, f"es.conllu, line 4: .*{message}", list, read_conllu(path, strict=True))
+    path = write(tmp_path, GOOD + "# newdoc\n" + text + "\n" + GOOD * 2)
+    with pytest.warns(LangdiffWarning, match=rf"es.conllu: 1 of 4 sentences left out: line 5: .*{message}"):
+        assert [tree.opens for tree in read_conllu(path)] == [False, True, False]
+    refused(DataError, f"es.conllu, line 5: .*{message}", list, read_conllu(path, strict=True))
     with pytest.warns(LangdiffWarning):
         left_out = ld.read_treebank(path).left_out
-    assert left_out.drop(columns="why").to_numpy().tolist() == [["es", "sentence", f"{path}, line 4"]]
+    assert left_out.drop(columns="why").to_numpy().tolist() == [["es", "sentence", f"{path}, line 5"]]
 
 
 def test_what_is_there_twice_is_named(tmp_path):

@@ -139,17 +139,16 @@ class Alignment(Result):
             more = ", …" if len(counts) > _NAMED else ""
             have = "have passages that do" if len(counts) > 1 else "has passages that do"
             said.append(f"{len(counts)} {have} not fit ({named}{more})")
-        warned = [table[table["severity"] == "warning"] for table in self._tables()]
-        cells = warned[2].groupby("what")["edition"].unique()
-        for what, phrase in (("cut", "cut off"), ("no words", "without words in places"), ("script", "in two scripts")):
-            if what in cells.index:
-                said.append(_some(cells[what], f"{'is' if len(cells[what]) == 1 else 'are'} {phrase}"))
-        for table, one, several in ((warned[0], "repeats passages", "repeat passages"),):
-            if len(table):
-                names = table["edition"].unique()
-                said.append(_some(names, one if len(names) == 1 else several))
-        if len(warned[1]):
-            n_pairs = len(warned[1])
+        repeats, copies, cells = (table[table["severity"] == "warning"] for table in self._tables())
+        for table, *phrase in (
+            (cells[cells["what"] == "cut"], "is cut off", "are cut off"),
+            (cells[cells["what"] == "no words"], "is without words in places", "are without words in places"),
+            (cells[cells["what"] == "script"], "is in two scripts", "are in two scripts"),
+            (repeats, "repeats passages", "repeat passages"),
+        ):
+            if len(names := table["edition"].unique()):
+                said.append(_some(names, phrase[len(names) > 1]))
+        if n_pairs := len(copies):
             said.append(f"{n_pairs} pair{'s' * (n_pairs > 1)} of editions share{'s' * (n_pairs == 1)} texts")
         short = self.editions.index[self.editions["level_z"].abs() >= WARNED]
         if len(short):

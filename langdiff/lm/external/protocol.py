@@ -26,7 +26,6 @@ from langdiff.lm.external.shards import (
 )
 from langdiff.lm.jobs.record import hash_texts, provenance_of_models, surprisals_of_frames, table_of_frames
 from langdiff.lm.texts import check_texts
-from langdiff.tables.long_tables import Provenance
 from langdiff.tables.multitext import Multitext
 from langdiff.tables.surprisals import Surprisals
 
@@ -55,14 +54,6 @@ class SurprisalModel(Protocol):
             :math:`-\log_2 p(\text{text}, \text{end})` of each text, in bits; or a frame with these as
             its column ``bits`` and, if known, ``eos_bits``, ``characters``, ``bytes`` and ``replaced``.
         """
-
-
-class Identified(Protocol):
-    """Additional interface for caching: a string that identifies the model."""
-
-    @property
-    def identity(self) -> str:
-        """Hash of everything that determines the bits."""
 
 
 def surprisals_of(
@@ -135,7 +126,7 @@ def surprisals_of(
             frames[edition] = _job(models[edition], texts, edition, folder)
             bar.update(task, advance=1)
         frames |= collect(futures, lambda edition: bar.update(task, advance=1, note=edition))
-    return surprisals_of_frames(frames, multitext, name, _provenance(models, name, multitext, scored))
+    return surprisals_of_frames(frames, multitext, name, provenance_of_models(models.values(), name, multitext, scored))
 
 
 def score_shard(
@@ -199,7 +190,7 @@ def score_shard(
         keys=pd.Series(keys, name="key"),
         presence=multitext.presence,
         intent_info=multitext.intent_info,
-        provenance=_provenance(models, name, multitext, scored),
+        provenance=provenance_of_models(models.values(), name, multitext, scored),
     ).write(folder)
     mine = [edition for edition, key in keys.items() if key in chosen]
     with progress_bar(progress=progress) as bar:
@@ -275,11 +266,7 @@ def _name_of(models: Mapping[str, object]) -> str:
     return "+".join(dict.fromkeys(type(each).__name__ for each in models.values()))
 
 
-def _provenance(models: Mapping[str, object], name: str, multitext: Multitext, scored: Mapping[str, str]) -> Provenance:
-    return provenance_of_models(models.values(), name, multitext, scored)
-
-
-def _key(model: Identified, edition: str, texts: pd.Series) -> str:
+def _key(model: Any, edition: str, texts: pd.Series) -> str:
     """Return the key of a job: a hash of the model and of the texts."""
     return full_hash(model.identity, edition, texts)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -45,7 +45,7 @@ from langdiff.lm.language_model import (
 from langdiff.lm.scoring import Scoring
 from langdiff.lm.texts import caution_about_rates, check_texts, naming
 from langdiff.lm.units.alphabet import Alphabet
-from langdiff.tables.divisions import Parts, texts_by_part
+from langdiff.tables.multitext import Parts, texts_by_part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,9 +226,6 @@ def claim(job: Job, texts: Mapping[str, pd.Series]) -> Iterator[Found]:
         found = _find_result(job, folder, key, texts)
         if found.result is None:
             make_ready(folder, key)
-        else:
-            mark_used(folder)
-            remove_states(folder / MODEL)
         yield found
 
 
@@ -236,20 +233,14 @@ def find_finished(job: Job) -> JobResult | None:
     """Return the result of a job if its folder is complete, so that neither training nor scoring is left."""
     if job.folder is None or not any(job.folder.glob(f"*/{CHECKSUMS}")):
         return None
-    try:
+    with suppress(LangdiffError):  # which running the job tells
         texts = read_texts(job)
         key = job_key(job, texts)
         folder = model_folder(job.folder, key)
-        if not (folder / CHECKSUMS).exists():
-            return None
-        with locked(folder, "training here."):
-            found = _find_result(job, folder, key, texts, score=False)
-            if found.result is not None:
-                mark_used(folder)
-                remove_states(folder / MODEL)
-            return found.result
-    except LangdiffError:  # which running the job tells
-        return None
+        if (folder / CHECKSUMS).exists():
+            with locked(folder, "training here."):
+                return _find_result(job, folder, key, texts, score=False).result
+    return None
 
 
 def keep_result(job: Job, texts: Mapping[str, pd.Series], result: JobResult) -> JobResult:
@@ -340,6 +331,8 @@ def _find_result(
             write_checksums(folder, table_names(job.scoring), kept.files)
     except (DamageError, CheckpointError) as error:  # not a device that is missing
         return Found(damage=(*damage, f"{error} The model is trained again."))
+    mark_used(folder)
+    remove_states(folder / MODEL)
     result = JobResult(surprisals=frame, part="test", scoring=job.scoring, of_model=of_model, record=record)
     return Found(result=replace(result, damage=damage))
 

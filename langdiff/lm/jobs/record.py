@@ -19,10 +19,9 @@ from langdiff.errors import MissingExtraError
 from langdiff.lm.language_model import LanguageModelRecipe, recipe_of
 from langdiff.lm.scoring import PRICED, Scoring
 from langdiff.lm.units.alphabet import MIN_COUNT, ONE_IN
-from langdiff.tables.divisions import Parts
 from langdiff.tables.edition_info import kept_of
 from langdiff.tables.long_tables import BESIDE, Provenance
-from langdiff.tables.multitext import Multitext
+from langdiff.tables.multitext import Multitext, Parts
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.text_sources import MappedText, TextSource
 

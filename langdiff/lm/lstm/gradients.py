@@ -168,7 +168,7 @@ def _accumulate(network: Network, piece: _Piece, whole: _Piece, recipe: "Recipe"
         seen, targets = seen[batch.rows], targets[batch.rows]  # (N, E), (N,)
     gradients_seen: list[Tensor] = []
     total = torch.zeros((), dtype=torch.float64, device=output.device)
-    for part in slices(len(seen), len(network.embedding)):
+    for part in slices(seen, len(network.embedding)):
         leaf = seen[part].requires_grad_()  # (n, E)
         features = None if batch.features is None else batch.features.of(part)
         logits = network.logits(leaf, features).to(network.embedding.dtype)

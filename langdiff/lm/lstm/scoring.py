@@ -42,10 +42,11 @@ class Judging(NamedTuple):
     most_units: int
 
 
-def slices(n: int, vocabulary_size: int) -> Iterator[slice]:
-    """Divide n positions into slices with few logits."""
-    step = max(1, _LOGITS_AT_ONCE // vocabulary_size)
-    for start in range(0, n, step):
+def slices(rows: Tensor, vocabulary_size: int) -> Iterator[slice]:
+    """Divide rows into slices with few logits, and fewer where they can stay near to the processor."""
+    most = _LOGITS_AT_ONCE // 2 if rows.device.type == "cpu" else _LOGITS_AT_ONCE
+    step = max(1, most // vocabulary_size)
+    for start in range(0, len(rows), step):
         yield slice(start, start + step)
 
 
@@ -210,7 +211,7 @@ def _bits_of(
 ) -> Tensor:
     """Return the bits of symbols and, if given, of others, (1 or 2, N), float64 on the CPU, from output (N, E)."""
     found = []
-    for part in slices(len(output), len(network.embedding)):
+    for part in slices(output, len(network.embedding)):
         logits = network.logits(output[part], None if features is None else features.of(part))
         found.append(bits_of_logits(logits, targets[part], others))
     return torch.cat(found, dim=1)

@@ -16,10 +16,12 @@ from langdiff.errors import ConfigError, DataError, LangdiffWarning, warn
 from langdiff.regression.check.held_out import standardized_residuals
 from langdiff.regression.clustering import AnyClusters, OneClustering, one_clustering
 from langdiff.regression.fitting.fit import fit
+from langdiff.regression.kernel.clusters import sums_by_cluster
 from langdiff.regression.result import DifficultyFit
 from langdiff.regression.table import as_surprisals
 from langdiff.tables.effects import Effects
 from langdiff.tables.intent_info import label_intents
+from langdiff.tables.rule import drawn_p
 from langdiff.tables.surprisals import Surprisals
 from langdiff.tables.units import nested
 
@@ -218,14 +220,14 @@ def compare_folds(
         n_permutations,
         rng,
     )
-    reached = 1 + (permuted >= observed * (1 - 1e-12)).sum(axis=0)
-    reached_together = 1 + int((permuted.sum(axis=1) >= observed.sum() * (1 - 1e-12)).sum())
+    reached = (permuted >= observed * (1 - 1e-12)).sum(axis=0)
+    together = int((permuted.sum(axis=1) >= observed.sum() * (1 - 1e-12)).sum())
     return FoldComparison(
         overall=overall,
         by_fold=pd.DataFrame({name: found.difficulty for name, found in fits.items()}, index=table.editions),
         std_errors=pd.DataFrame({name: found.std_error for name, found in fits.items()}, index=table.editions),
-        p_values=pd.Series(reached / (1 + n_permutations), index=table.editions),
-        p_value=reached_together / (1 + n_permutations),
+        p_values=pd.Series(drawn_p(reached, n_permutations), index=table.editions),
+        p_value=float(drawn_p(together, n_permutations)),
         n_permutations=n_permutations,
         model_sd=_model_sd(list(fits.values())),
     )
@@ -297,19 +299,13 @@ def _permute(
     """Return the statistic of each edition, shape (J,), and its permutations, shape (P, J)."""
     first = np.unique(cluster, return_index=True)[1]
     of_cluster = fold[first]  # (G,)
-    sums, counts = (_sum_by(cluster, values) for values in (residuals, cells))  # (G, J)
+    sums, counts = (sums_by_cluster(values, cluster) for values in (residuals, cells))  # (G, J)
     observed = _statistic(of_cluster[None], sums, counts)[0]
     blocks = []
     for start in range(0, count, AT_A_TIME):
         labels = rng.permuted(np.tile(of_cluster, (min(AT_A_TIME, count - start), 1)), axis=1)
         blocks.append(_statistic(labels, sums, counts))
     return observed, np.concatenate(blocks)
-
-
-def _sum_by(cluster: Integers, values: Floats) -> Floats:
-    found = np.zeros((int(cluster.max()) + 1, values.shape[1]))
-    np.add.at(found, cluster, values)
-    return found
 
 
 def _statistic(labels: Integers, sums: Floats, counts: Floats) -> Floats:

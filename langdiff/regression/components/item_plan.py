@@ -24,7 +24,7 @@ from scipy.optimize import brentq
 from langdiff.base.result import Result
 from langdiff.base.types import Floats, Integers
 from langdiff.errors import ConfigError, DataError, option
-from langdiff.regression.components.numbers import Setting, fewest_documents, mean_size, power_of
+from langdiff.regression.components.numbers import Setting, check_ranges, fewest_documents, mean_size, power_of
 from langdiff.regression.outcomes.design import units_of
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import LEVEL, variance_ends
@@ -298,22 +298,11 @@ class _Pilot:
 
 def _check(found: _Pilot, difference: float, n_answers: int, power: float, level: float) -> None:
     """Check that all numbers of a plan are in their range."""
-    whole = 1 - found.shared + 1e-12
-    ranges = (
-        ("difference", difference, difference > 0, "positive"),
-        ("sd", found.variance, 0 < found.variance < np.inf, "positive"),
-        ("languages", found.languages, found.languages >= 1 and found.languages % 1 == 0, "a whole number from 1"),
-        ("n_answers", n_answers, n_answers >= 1 and n_answers % 1 == 0, "a whole number from 1"),
-        ("shared", found.shared, 0 <= found.shared <= 1, "from 0 to 1"),
-        ("repeat_share", found.repeat_share, 0 <= found.repeat_share <= whole, "from 0 to 1 - shared"),
-        ("per_document", found.per_document, found.per_document >= 1, "at least 1"),
-        ("icc", found.icc, 0 <= found.icc < 1, "from 0 to below 1"),
-        ("level", level, 0.5 < level < 1, "between 0.5 and 1"),
-        ("power", power, 1 - level < power < 1, f"between {1 - level:.3g}, which chance reaches, and 1"),
-    )  # fmt: skip
-    for name, value, fits, words in ranges:
-        if not fits:
-            raise ConfigError(f"{option(name)} must be {words}, got {value!r}.")
+    given = {"difference": difference, "sd": found.variance, "languages": found.languages, "n_answers": n_answers}
+    given |= {"shared": found.shared, "repeat_share": found.repeat_share, "per_document": found.per_document}
+    check_ranges({**given, "icc": found.icc, "level": level}, power)
+    if found.repeat_share > 1 - found.shared + 1e-12:
+        raise ConfigError(f"{option('repeat_share')} must be from 0 to 1 - shared, got {found.repeat_share!r}.")
 
 
 def _of_rates(rates: Sequence[float], correlation: float) -> _Pilot:

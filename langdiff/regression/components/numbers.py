@@ -16,7 +16,7 @@ critical value is that of the largest of all differences, each with a variance e
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -25,8 +25,8 @@ import pandas as pd
 from scipy.stats import chi2, norm
 
 from langdiff.base.result import Result
-from langdiff.base.types import Floats, generator
-from langdiff.errors import LangdiffError, LangdiffWarning
+from langdiff.base.types import ROUNDING, Floats, generator
+from langdiff.errors import ConfigError, LangdiffError, LangdiffWarning, option
 from langdiff.regression.fitting.fit import fit
 from langdiff.tables.rule import LEVEL, half_width, range_quantile, variance_ends
 from langdiff.tables.surprisals import Surprisals
@@ -156,6 +156,33 @@ class Setting:
     pooled: int = 0  # degrees of freedom of the variance between seeds
     level: float = LEVEL
     compared: int = 0  # editions whose pairs are all compared; 0 for one pair
+
+
+RANGES = {  # least value, whether it may be taken, whether it is whole, upper end, and words
+    **dict.fromkeys(["percent", "noise", "difference", "sd"], (0, False, False, np.inf, "positive")),
+    **dict.fromkeys(["languages", "n_answers"], (1, True, True, np.inf, "a whole number from 1")),
+    **dict.fromkeys(["per_document", "n_seeds"], (1, True, False, np.inf, "at least 1")),
+    **dict.fromkeys(["shared", "repeat_share"], (0, True, False, 1 + 1e-12, "from 0 to 1")),
+    "n_editions": (2, True, False, np.inf, "at least 2"),
+    "icc": (0, True, False, 1, "from 0 to below 1"),
+    "seed_sd": (0, True, False, np.inf, "0 or positive"),
+    "level": (0.5, False, False, 1, "between 0.5 and 1"),
+}
+
+
+def check_ranges(given: Mapping[str, float | None], power: float) -> None:
+    """Check that all numbers of a plan are in their range."""
+    for name, value in given.items():
+        least, reached, whole, most, words = RANGES[name]
+        if value is None or (reached and value == least):
+            continue
+        if not least < value < most or (whole and value % 1):
+            raise ConfigError(f"{option(name)} must be {words}, got {value!r}.")
+    chance = 1 - (given["level"] or 0)
+    if not chance + ROUNDING < power < 1:
+        raise ConfigError(
+            f"{option('power')} must be between {chance:.3g}, which chance reaches, and 1, got {power!r}."
+        )
 
 
 def fewest_documents(setting: Setting, difference: float, wanted: float) -> float:

@@ -21,7 +21,14 @@ from langdiff.base.result import Drawn, Result
 from langdiff.base.types import ROUNDING
 from langdiff.errors import ConfigError, option
 from langdiff.regression.clustering import Clusters, one_clustering
-from langdiff.regression.components.numbers import Setting, fewest_documents, fewest_seeds, mean_size, power_of
+from langdiff.regression.components.numbers import (
+    Setting,
+    check_ranges,
+    fewest_documents,
+    fewest_seeds,
+    mean_size,
+    power_of,
+)
 from langdiff.regression.fitting.errors import Sandwich
 from langdiff.regression.fitting.fit import fit
 from langdiff.regression.kernel.two_way import information_on_pairs
@@ -259,10 +266,8 @@ def plan(
             f"a plan needs {option('pilot')}, a fit or a table, or {option('noise', 0.17)}, the standard deviation of "
             "ln bits of one cell, and not both."
         )
-    if noise is not None and not 0 < noise < np.inf:
-        raise ConfigError(f"{option('noise')} must be positive, got {noise!r}.")
-    given = {"per_document": per_document, "icc": icc, "seed_sd": seed_sd, "n_seeds": n_seeds}
-    _check({"percent": percent, "n_editions": n_editions, "level": level, **given}, power)
+    given = {"noise": noise, "per_document": per_document, "icc": icc, "seed_sd": seed_sd, "n_seeds": n_seeds}
+    check_ranges({"percent": percent, "n_editions": n_editions, "level": level, **given}, power)
     found = _of_noise(noise) if noise is not None else _of_pilot(pilot, clusters)
     found = replace(
         found,
@@ -312,30 +317,6 @@ class _Pilot:
     holes: float = (
         np.nan
     )  # variance of a pair per document, over that of one intent, with the missing cells of the pilot
-
-
-RANGES = {  # least value, whether it may be taken, upper end, and words
-    "percent": (0, False, np.inf, "positive"),
-    "per_document": (1, True, np.inf, "at least 1"),
-    "icc": (0, True, 1, "from 0 to below 1"),
-    "seed_sd": (0, True, np.inf, "0 or positive"),
-    "n_seeds": (1, True, np.inf, "at least 1"),
-    "n_editions": (2, True, np.inf, "at least 2"),
-    "level": (0.5, False, 1, "between 0.5 and 1"),
-}
-
-
-def _check(given: Mapping[str, float | None], power: float) -> None:
-    """Check that all numbers of a plan are in their range."""
-    for name, value in given.items():
-        least, reached, most, words = RANGES[name]
-        if value is not None and not (least < value < most or (reached and value == least)):
-            raise ConfigError(f"{option(name)} must be {words}, got {value!r}.")
-    chance = 1 - (given["level"] or 0)
-    if not chance + ROUNDING < power < 1:
-        raise ConfigError(
-            f"{option('power')} must be between {chance:.3g}, which chance reaches, and 1, got {power!r}."
-        )
 
 
 def _of_noise(noise: float) -> _Pilot:

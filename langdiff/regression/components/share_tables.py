@@ -14,6 +14,7 @@ from langdiff.errors import ConfigError, DataError, listing, option
 from langdiff.regression.clustering import AnyClusters, one_clustering
 from langdiff.regression.components.nested import Block
 from langdiff.regression.components.variances import centred_rows
+from langdiff.regression.kernel.clusters import sums_by_cluster
 from langdiff.regression.kernel.two_way import weighted_gram
 from langdiff.regression.table import as_surprisals
 from langdiff.tables.surprisals import Surprisals
@@ -266,8 +267,7 @@ def _by_cluster(residuals: Floats, frame: pd.DataFrame, labels: Any) -> pd.DataF
     count = len(clusters)
     if count < 2:
         raise DataError("all intents of a corpus are in one cluster, so that the errors of its editions are not known.")
-    summed = np.zeros((count, frame.shape[1]))
-    np.add.at(summed, codes, residuals)
+    summed = sums_by_cluster(residuals, codes)
     return pd.DataFrame(summed * np.sqrt(count / (count - 1)) / frame.notna().sum().to_numpy(), columns=frame.columns)
 
 

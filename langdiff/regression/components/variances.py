@@ -41,6 +41,7 @@ from scipy.optimize import minimize
 
 from langdiff.base.types import CELLS_OF_PRODUCTS, ROUNDING_OF_EIGENVALUES, Booleans, Floats, Integers
 from langdiff.errors import DataError
+from langdiff.regression.kernel.clusters import sums_by_cluster
 from langdiff.regression.kernel.two_way import weighted_gram
 
 SINGULAR = 1e10  # condition beyond which effects cannot be told apart
@@ -62,8 +63,8 @@ def swept_components(z: Floats, groupings: Sequence[Integers]) -> Floats:
     """
     mask = ~np.isnan(z)
     within = centred_rows(z, mask)
-    codes = [*groupings, np.arange(len(z))]
-    sums = np.array([float(np.square(sum_by(within, each)).sum()) for each in codes])
+    codes = [np.unique(each, return_inverse=True)[1] for each in (*groupings, np.arange(len(z)))]
+    sums = np.array([float(np.square(sums_by_cluster(within, each)).sum()) for each in codes])
     system = np.empty((len(codes), len(codes)))
     for row, one in enumerate(codes):
         for column in range(row, len(codes)):
@@ -102,9 +103,9 @@ def shared_components(
         for grouping in groupings:
             both = crossed(codes, grouping)
             of_group = codes[np.unique(both, return_index=True)[1]]
-            parts = sum_by(weights if grouping.any() else unlinked, both)
+            parts = sums_by_cluster(weights if grouping.any() else unlinked, both)
             found.append(float((np.square(parts).sum(axis=1) / counts[of_group]).sum()))
-        of_rows = sum_by(weights, codes)
+        of_rows = sums_by_cluster(weights, codes)
         own = np.bincount(codes, 1 / mask.sum(axis=1)) + (of_rows @ inverse * of_rows).sum(axis=1)
         return np.array([*found, float((own / counts).sum())])
 
@@ -142,15 +143,6 @@ def crossed(one: Integers, other: Integers) -> Integers:
     """Return the group of each row in the common refinement of two groupings, from 0 up."""
     codes: Integers = np.unique(one.astype(np.int64) * (int(other.max()) + 1) + other, return_inverse=True)[1]
     return codes
-
-
-def sum_by(rows: Floats, codes: Integers) -> Floats:
-    """Return the sums of rows by group, (R, J) → (groups, J)."""
-    order = np.argsort(codes, kind="stable")
-    first = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    sums = np.zeros((len(first), rows.shape[1]))
-    np.add.reduceat(rows[order], first, axis=0, out=sums)
-    return sums
 
 
 def _coefficient(one: Integers, other: Integers) -> float:

@@ -29,6 +29,7 @@ from langdiff.regression.fitting.audit import residuals_of, test_noise, warn_of_
 from langdiff.regression.fitting.fixed import Fitting, Fixed, Settings
 from langdiff.regression.fitting.influence import influence_on_c
 from langdiff.regression.fitting.integrated import OwnDispersions
+from langdiff.regression.kernel.clusters import sums_by_cluster
 from langdiff.regression.seeds import mean_over_seeds
 from langdiff.regression.table import as_surprisals, log_bits
 from langdiff.regression.variants import PlainModel, find_variant, own_numbers
@@ -98,10 +99,8 @@ def estimate_size(fitted: Fitting, cluster: Integers) -> SizeEstimate:
 def _level(bits: pd.DataFrame, difficulty: Floats, influence: Floats, cluster: Integers) -> tuple[float, Floats]:
     """Return ln S and the influence of each cluster on it, shape (G,)."""
     numbers, factor = bits.to_numpy(), np.exp(difficulty)
-    shape = (cluster.max() + 1, numbers.shape[1])
-    totals, cells = np.zeros(shape[0]), np.zeros(shape)
-    np.add.at(totals, cluster, np.nansum(numbers, axis=1))
-    np.add.at(cells, cluster, (~np.isnan(numbers)).astype(float))
+    totals = sums_by_cluster(np.nansum(numbers, axis=1), cluster)
+    cells = sums_by_cluster((~np.isnan(numbers)).astype(float), cluster)
     content = cells @ factor  # (G,): what the bits would be with S = 1
     moved = influence @ (cells.sum(axis=0) * factor)
     of_level: Floats = totals / totals.sum() - (content + moved) / content.sum()

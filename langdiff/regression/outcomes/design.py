@@ -14,6 +14,7 @@ from langdiff.errors import ConfigError, DataError, listing, option, warn, words
 from langdiff.regression.clustering import independent_units
 from langdiff.regression.design import columns_of_formula
 from langdiff.regression.formulas import matrix_again, matrix_of
+from langdiff.regression.kernel.clusters import sums_by_cluster
 from langdiff.regression.kernel.two_way import edition_components
 from langdiff.regression.outcomes.integrals import Rows
 from langdiff.regression.outcomes.likelihoods import Structure
@@ -337,10 +338,8 @@ def _extreme(s: float, t: float) -> str:
 def _check_terms(outcomes: Outcomes, design: ItemDesign, rows: Rows) -> None:
     """Check that the likelihood does not increase forever in some direction of the parameters."""
     kinds, place = np.unique(np.column_stack([rows.block, rows.x]), axis=0, return_inverse=True)
-    count, systems = len(kinds), rows.s.shape[1]
-    s, t = np.zeros((count, systems)), np.zeros((count, systems))
-    np.add.at(s, place.ravel(), rows.s)
-    np.add.at(t, place.ravel(), rows.t)
+    systems = rows.s.shape[1]
+    s, t = (sums_by_cluster(cells, place.ravel()) for cells in (rows.s, rows.t))
     kind, system = np.nonzero(t)
     levels = (int(rows.block.max()) + 1) * systems
     columns = np.zeros((len(kind), levels + rows.x.shape[1]))

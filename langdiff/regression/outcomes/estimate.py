@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import logit
 
 from langdiff.base.types import ROUNDING_OF_LIKELIHOODS, TOLERANCE_OF_ROWS, Floats
+from langdiff.errors import warn
 from langdiff.regression.outcomes.evaluation import Point, Value, evaluate, totals_suffice
 from langdiff.regression.outcomes.integrals import Rows, collapse
 from langdiff.regression.outcomes.likelihoods import Structure
@@ -24,6 +25,7 @@ LEAST_GAIN = 1e-4  # of what the gradient promises, for a step to be taken whole
 HALVINGS, EARLY_HALVINGS = 30, 4
 MAX_ITERATIONS = 100
 START_TRANSLATION = 0.5  # τ, log odds, from which it is searched
+LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
 ZERO_SPREAD = 1e-4  # a standard deviation, log odds, that is none
 
 
@@ -169,6 +171,8 @@ def maximize(
         if moved is None:
             break
         point, value = moved
+        if max(point.spread, point.translation) > 2 * LARGEST_SPREAD:  # each step takes longer than the one before
+            break
     return Optimum(
         point=point,
         value=value,
@@ -260,6 +264,12 @@ def _with_translations(rows: Rows, without: Optimum, structure: Structure) -> Op
         start = replace(found.point, spread=0.0)
         free = free_directions(start, structure, spread=False, translation=True)
         found = maximize(rows, start, structure, free, nodes=(LAST,))
+    if max(found.point.spread, found.point.translation) > LARGEST_SPREAD:
+        warn(
+            "variation between translations of an item grows without bound in the fit, and is left out: too few items "
+            "or systems tell of it."
+        )
+        return without
     some = found.point.translation >= ZERO_SPREAD and found.value.log_likelihood > without.value.log_likelihood
     return found if some else without
 

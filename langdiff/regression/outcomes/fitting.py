@@ -22,7 +22,7 @@ from langdiff.regression.outcomes.columns import (
     settle_columns,
 )
 from langdiff.regression.outcomes.design import ItemDesign, ItemUnits, check_estimates, design_items, rows_of, units_of
-from langdiff.regression.outcomes.estimate import Estimate, estimate
+from langdiff.regression.outcomes.estimate import LARGEST_SPREAD, Estimate, estimate
 from langdiff.regression.outcomes.evaluation import Point
 from langdiff.regression.outcomes.inference import (
     DIFFICULTY,
@@ -52,7 +52,6 @@ from langdiff.tables.influences import Covariance, Influence
 from langdiff.tables.outcomes import Outcomes
 from langdiff.tables.rule import Scale
 
-LARGEST_SPREAD = 10.0  # log odds; beyond, items are as good as right or wrong for all
 FEWEST_RATINGS, MOST_RATINGS = 3, 11  # whole values that may be ratings
 LARGE_RATIO = 1.5  # of standard errors to those of the information
 ESTIMATED = ("difficulty", "std_dev")  # columns of items in a result

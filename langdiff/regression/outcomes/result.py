@@ -344,7 +344,7 @@ class OutcomeFit(Crossed, Result):
         if self.columns is None:
             return f"{len(self.systems):,} systems"
         languages, systems = (self.columns[level].nunique() for level in ("language", "system"))
-        return f"{len(self.systems):,} columns ({languages:,} languages, {systems:,} systems)"
+        return f"{len(self.systems):,} columns ({languages:,} languages, {systems:,} system{'s' * (systems > 1)})"
 
     def _tests(self) -> Iterator[str]:
         if self.variation is not None:

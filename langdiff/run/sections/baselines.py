@@ -21,7 +21,7 @@ from langdiff.run.analysis import Analysis
 from langdiff.run.directory import KEPT_BASELINES
 from langdiff.run.html import html_table
 from langdiff.run.settings import Basis, Section, section
-from langdiff.tables.divisions import Folds, Parts, texts_by_part
+from langdiff.tables.multitext import Folds, Parts, texts_by_part
 
 if TYPE_CHECKING:
     from langdiff.run.settings import Core, RunResult

@@ -10,7 +10,7 @@ from langdiff.parity.result import MEAN
 from langdiff.run.analysis import Analysis, Figure, draw
 from langdiff.run.html import tables_of
 from langdiff.run.settings import Basis, Section, by_model, section
-from langdiff.tables.divisions import Folds
+from langdiff.tables.multitext import Folds
 
 if TYPE_CHECKING:
     from langdiff.run.settings import RunResult

@@ -71,7 +71,17 @@ def without_ends(rows: pd.DataFrame, end: End) -> tuple[pd.DataFrame, list[Dropp
     rows["tokens"] = pd.Series([_endless(tokens) for tokens in rows["tokens"]], rows.index, dtype=object)
     rows["bits"] = rows["bits"] - rows["eos_bits"].fillna(0.0)
     rows["eos_bits"] = np.nan
-    return rows.assign(ended=False), dropped
+    return _with_content(rows.assign(ended=False)), dropped
+
+
+def _with_content(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the texts that have more than an end and what was left out of them."""
+    left = np.array([tokens is None or any(name != END for name in tokens.names) for tokens in rows["tokens"]])
+    if not left.any():
+        raise DataError("all texts have one token only, which is left out, so that nothing is scored.")
+    if not left.all():
+        warn(f"{int((~left).sum()):,} text(s) have one token only, which is left out: these cells are missing.")
+    return rows[left]
 
 
 def _endless(tokens: Tokens | None) -> Tokens | None:
@@ -95,15 +105,18 @@ def without_unscored(rows: pd.DataFrame, start: Start) -> tuple[pd.DataFrame, li
             for name, values in zip(("tokens", "text"), zip(*cut, strict=True), strict=True):
                 rows.loc[part.index, name] = pd.Series(list(values), part.index, dtype=object)
             dropped.append(Dropped(str(system), same, len(part), content=False))
-            after = rows.loc[part.index, "tokens"]
+            rows = _with_content(rows)
+            after = rows.loc[rows.index.isin(part.index), "tokens"]
             if (
-                all(tokens.names and tokens.names[0] not in (None, END) for tokens in after)
+                len(after)
+                and all(tokens.names and tokens.names[0] not in (None, END) for tokens in after)
                 and _same_first(after) == same
             ):
-                rows.loc[part.index, "tokens"] = pd.Series(
-                    [tokens.without(slice(1, None)) for tokens in after], part.index, dtype=object
+                rows.loc[after.index, "tokens"] = pd.Series(
+                    [tokens.without(slice(1, None)) for tokens in after], after.index, dtype=object
                 )
-                dropped.append(Dropped(str(system), f"{same}, scored after another,", len(part), content=False))
+                rows = _with_content(rows)
+                dropped.append(Dropped(str(system), f"{same}, scored after another,", len(after), content=False))
         else:
             lacking.append((str(system), int(unscored.sum()), len(part)))
     if lacking and start != "drop":
@@ -164,10 +177,7 @@ def _without_first(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[Dropped]]:
     dropped = [
         Dropped(str(name), "first", len(part), content=True) for name, part in rows.groupby("system", sort=False)
     ]
-    left = np.array([any(name != END for name in tokens.names) for tokens in rows["tokens"]])
-    if not left.all():
-        warn(f"{int((~left).sum()):,} text(s) have one token only, which is left out: these cells are missing.")
-    return rows[left], dropped
+    return _with_content(rows), dropped
 
 
 def is_charged(tokenizer: Any) -> bool:

@@ -8,10 +8,10 @@ from typing import Any, cast
 from zipfile import ZipFile, ZipInfo
 
 from langdiff.base.archives import Member, members_of
-from langdiff.base.io import parse_json, read_lines
+from langdiff.base.io import read_lines
 from langdiff.base.signature import short_hash
 from langdiff.errors import DataError
-from langdiff.tables.logs.kind import About, Asked, Kind, Record, Row, Source, check
+from langdiff.tables.logs.kind import About, Asked, Kind, Record, Row, Source, check, parsed
 
 ZSTANDARD = 93  # number of the method of compression
 LOCAL_HEADER = 30  # bytes before the name of a member
@@ -70,7 +70,7 @@ class AnswerTo(Record):
 def _opened(source: Source) -> tuple[Any, Iterator[Sample]]:
     """Return the log without its samples, and these."""
     if source.suffix != ".eval":
-        log = _parsed("\n".join(text for _, text in read_lines(source.file)), str(source))
+        log = parsed(source.text(), str(source))
         samples = (log.get("samples") or []) if isinstance(log, dict) else []
         if not isinstance(samples, list):
             raise DataError(f"{source}: samples are not a list, so that this is not a log of Inspect.")
@@ -90,8 +90,8 @@ def _member(member: Member) -> Any:
     with ZipFile(member.archive) as opened:
         info = opened.getinfo(member.inner)
         if info.compress_type == ZSTANDARD:  # which zipfile reads from Python 3.14 on only
-            return _parsed(_decompressed(member, info), str(member))
-    return _parsed("\n".join(text for _, text in read_lines(member)), str(member))
+            return parsed(_decompressed(member, info), str(member))
+    return parsed("\n".join(text for _, text in read_lines(member)), str(member))
 
 
 def _decompressed(member: Member, info: ZipInfo) -> bytes:
@@ -111,13 +111,6 @@ def _decompressed(member: Member, info: ZipInfo) -> bytes:
     if len(found) > MOST or zlib.crc32(found) != info.CRC:
         raise DataError(f"{member}: damaged, or expands to more than {MOST >> 20} MiB.")
     return found
-
-
-def _parsed(text: str | bytes, where: str) -> Any:
-    try:
-        return parse_json(text)
-    except ValueError as error:
-        raise DataError(f"{where}: not JSON: {error}.") from error
 
 
 def _row(sample: Any, place: int, where: str) -> Row:

@@ -352,12 +352,17 @@ class Kind:
 ReadRecord = Callable[[Any, int, str], Row]  # of a record, its line and its place
 
 
-def json_record(text: str, where: str) -> dict[str, Any]:
-    """Return the JSON object in a line."""
+def parsed(text: str | bytes, where: str) -> Any:
+    """Return what JSON says."""
     try:
-        record = parse_json(text)
+        return parse_json(text)
     except ValueError as error:
         raise DataError(f"{where}: not JSON: {error}.") from error
+
+
+def json_record(text: str, where: str) -> dict[str, Any]:
+    """Return the JSON object in a line."""
+    record = parsed(text, where)
     if not isinstance(record, dict):
         raise DataError(f"{where}: not a JSON object, but {text[:HEAD]!r}.")
     return record

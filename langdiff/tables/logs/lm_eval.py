@@ -8,9 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from langdiff.base.io import parse_json, read_lines
+from langdiff.base.io import read_lines
 from langdiff.errors import DataError, listing
-from langdiff.tables.logs.kind import MOST_EXACT, About, Asked, Kind, Record, Row, Source, check, in_bits, json_record
+from langdiff.tables.logs.kind import (
+    MOST_EXACT,
+    About,
+    Asked,
+    Kind,
+    Record,
+    Row,
+    Source,
+    check,
+    in_bits,
+    json_record,
+    parsed,
+)
 
 SAMPLES = re.compile(r"samples_(.+?)(?:_(\d{4}-\d\d-\d\dT[\d.:-]+))?")
 RESULTS = "results_*.json"
@@ -166,10 +178,7 @@ def _results(source: Source, date: str) -> dict[str, Any]:
     chosen = of_date[0] if of_date else files[0] if len(files) == 1 else None
     if chosen is None:
         return {}
-    try:
-        found = parse_json("\n".join(text for _, text in read_lines(chosen)))
-    except ValueError as error:
-        raise DataError(f"{chosen}: not JSON: {error}. Without this file the samples can be read, too.") from error
+    found = parsed("\n".join(text for _, text in read_lines(chosen)), f"{chosen} (without it the samples can be read)")
     return found if isinstance(found, dict) else {}
 
 

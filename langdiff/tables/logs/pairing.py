@@ -185,8 +185,8 @@ def _is_confirmed(checks: pd.DataFrame, easy_items: int) -> bool:
     least = {"text": LEAST_TEXT, "bits": LEAST_TEXT, "targets": LEAST_KAPPA}
     if any((checks[name] >= bound).all() for name, bound in least.items()):
         return True
-    easy = checks["easiness"]
-    return bool(easy.median() >= WARNING_AT / np.sqrt(max(easy_items, 1)) and (easy >= easy.median() / 2).all())
+    easy, least = checks["easiness"], WARNING_AT / np.sqrt(max(easy_items, 1))
+    return bool(easy.notna().all() and easy.median() >= least and (easy >= easy.median() / 2).all())
 
 
 def check_documents(rows: pd.DataFrame, doubts: Doubts) -> None:

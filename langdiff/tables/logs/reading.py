@@ -146,7 +146,8 @@ def read_logs(
     )
     files, tables = _given(paths)
     found = of_files.read_files(files, tables, asked)
-    of_files.warn_notes(found.notes if any("status" in note for note in found.notes) else [])
+    for note in found.notes if any("status" in note for note in found.notes) else ():
+        warn(f"{note}.")
     left_out = [_records(bad), report(doubts.judged(), on_error)]
     rows = of_files.with_systems(of_files.with_places(found.rows, found.sources), system)
     is_text = rows["bits"].notna() | rows["tokens"].notna()

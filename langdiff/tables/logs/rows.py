@@ -11,7 +11,7 @@ import pandas as pd
 
 from langdiff.errors import ConfigError, DataError, Fault, FaultsError, listing, option, warn
 from langdiff.tables.logs.doubts import without_marks
-from langdiff.tables.logs.files import languages_of, sources_of, to_fill
+from langdiff.tables.logs.files import kind_of, languages_of, sources_of, to_fill, unknown
 from langdiff.tables.logs.flat import END
 from langdiff.tables.logs.kind import ROLES, About, Asked, Kind, Row, Source
 
@@ -36,8 +36,6 @@ def read_files(paths: Iterable[Path] | Mapping[str, Path], tables: Iterable[pd.D
         found += [(source, kind, str(language)) for source, kind in sources_of([path])]
     if not isinstance(paths, Mapping):
         found = [(source, kind, None) for source, kind in sources_of(paths)]
-    from langdiff.tables.logs.files import kind_of, unknown
-
     for table in tables:
         source = Source(Path("the table"), table)
         kind = kind_of(source)
@@ -223,12 +221,6 @@ def ended(rows: pd.DataFrame) -> list[bool | None]:
         else:
             found.append(False if kind in WITHOUT_END else None)
     return found
-
-
-def warn_notes(notes: Iterable[str]) -> None:
-    """Issue a warning for each note."""
-    for note in notes:
-        warn(f"{note}.")
 
 
 def with_places(rows: pd.DataFrame, sources: pd.DataFrame) -> pd.DataFrame:

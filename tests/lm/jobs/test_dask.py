@@ -21,21 +21,29 @@ import langdiff as ld
 from langdiff.base.io import locked
 from langdiff.base.progress import progress_bar
 from langdiff.errors import ConfigError, DataError, MissingExtraError, OutputError, TrainingError
-from langdiff.lm import compute_surprisals
+from langdiff.lm import KneserNeyRecipe, compute_surprisals
+from langdiff.lm.compute import _of_edition
 from langdiff.lm.jobs import dask_jobs
-from langdiff.lm.jobs.dask_jobs import Patience, is_dask, run_on_dask
+from langdiff.lm.jobs.dask_jobs import Patience, is_dask, parcel_of, run_on_dask
 from langdiff.lm.jobs.folder import LOG, TRAINED, job_folder, model_folder
-from langdiff.lm.jobs.job import job_key, read_texts, run_job
+from langdiff.lm.jobs.job import Job, job_key, read_texts, run_job
 from langdiff.lm.jobs.workers import MEMORY_PER_WORKER, Failures, dask_executor, local_workers
 from langdiff.lm.lstm import training
+from langdiff.lm.scoring import PRICED
 from langdiff.tables.text_sources import InMemoryText
 from tests.helpers import refused
 from tests.lm.conftest import verses
-from tests.lm.jobs.test_dask_worker import make_job
 
 QUICK = Patience(lost=1, busy=20, first=0.05, longest=0.2)
 
 EDITIONS = [f"ed{number:02}" for number in range(20)]
+
+
+def make_job(parts, edition):
+    recipe = KneserNeyRecipe(name="kneser-ney-2", order=2)
+    settings = {"max_replaced": 1.0, "device": "cpu", "seed": 3, "folder": None}
+    parts = _of_edition(parts, edition)
+    return Job(edition=edition, parts=parts, recipe=recipe, scoring=PRICED, **settings)
 
 
 def make_parts(editions, train=100):
@@ -313,3 +321,13 @@ def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"langdiff\[cluster\]"), dask_executor("local"):
         pass
+
+
+def test_a_job_of_a_bible_is_sent_in_few_bytes(tmp_path):
+    n = 31_000
+    for edition in ("eng", "deu"):
+        (tmp_path / f"{edition}.txt").write_text("\n".join(["a dog"] * n), encoding="utf-8")
+    multitext = ld.read_multitext(tmp_path, format="moses")
+    ends = (("train", 0, 29_000), ("dev", 29_000, 30_000), ("test", 30_000, n))
+    parts = ld.Parts(**{name: multitext.sel(intents=multitext.intents[a:b]) for name, a, b in ends})
+    assert len(parcel_of(make_job(parts, "eng"), dask_jobs.Call(work=run_job, version="0", probe=None))) < 40_000

@@ -13,7 +13,7 @@ from langdiff.errors import DataError, OutputError, TrainingError
 from langdiff.lm import Compute, compute_surprisals
 from langdiff.lm.compute import compute_where_possible
 from langdiff.lm.jobs.workers import Failures
-from langdiff.tables.divisions import Parts
+from langdiff.tables.multitext import Parts
 from langdiff.tables.text_sources import InMemoryText
 from tests.lm.conftest import make_parts, read_job_states
 

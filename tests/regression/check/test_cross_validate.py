@@ -67,6 +67,7 @@ def wide(model, seed, intents=250, editions=7):
     return ld.simulate(intents, editions, model=model, intent_sizes=sizes, seed=seed).surprisals
 
 
+@pytest.mark.filterwarnings("ignore:.*over 20 times")  # as model 2C draws them
 @pytest.mark.parametrize("model", [pytest.param(m, marks=() if m == "2" else pytest.mark.slow) for m in MODELS])
 def test_the_model_that_made_the_data_wins(model):
     found = cross_validate(wide(model, seed=1, intents=150), MODELS, n_folds=2, seed=0)

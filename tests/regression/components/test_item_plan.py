@@ -7,6 +7,7 @@ from scipy.stats import nct, t
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from tests.helpers import refused
 
 HALF = {"rates": (0.73, 0.7), "correlation": 0.5}
 REPEATED = 0.02519089 + 0.28421278  # variance of one item, of which the second part is of one answer
@@ -128,16 +129,14 @@ def test_a_pilot_of_many_pairs_and_of_missing_cells():
     ],
 )
 def test_bad_plans(given, words):
-    with pytest.raises(ConfigError, match=words):
-        ld.plan_items(**given)
+    refused(ConfigError, words, ld.plan_items, **given)
 
 
 def test_a_pilot_needs_two_systems_that_differ():
     with pytest.raises(DataError, match="two systems"):
         ld.plan_items(0.03, ld.Outcomes(successes=pd.DataFrame({"a": [1, 0, 1, 1]}, index=list("wxyz"))))
     same = ld.Outcomes(successes=pd.DataFrame({"a": [1, 0, 1, 1], "b": [1, 0, 1, 1]}, index=list("wxyz")))
-    with pytest.raises(DataError, match="a and b do not differ"):
-        ld.plan_items(0.03, same)
+    refused(DataError, "a and b do not differ", ld.plan_items, 0.03, same)
 
 
 def test_the_interval_holds_where_few_answers_differ():

@@ -11,6 +11,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError
 from langdiff.regression.kernel.two_way import information_on_pairs
 from langdiff.regression.seeds import combine_seeds
+from tests.helpers import refused
 
 NO_NUMBER = np.inf
 QUADRATURE = 1e-6  # of an integral with 200 nodes
@@ -105,8 +106,7 @@ def test_all_pairs_take_the_critical_value_of_the_largest_difference():
     ],
 )
 def test_numbers_out_of_range_are_refused(given, words):
-    with pytest.raises(ConfigError, match=words):
-        ld.plan(**({"percent": 5, "noise": 0.17} | given))
+    refused(ConfigError, words, ld.plan, **{"percent": 5, "noise": 0.17} | given)
     with pytest.raises(ConfigError, match=r"n_documents must be above 1, got 1"):
         ld.plan(5, noise=0.17).power(1)
 
@@ -166,8 +166,7 @@ def test_a_pilot_of_documents_by_hand():
     assert ld.plan(5, table, clusters=None).per_document == 1
     longer = ld.plan(5, table, per_document=20)
     assert (longer.per_document, longer.icc) == (20, of_table.icc)
-    with pytest.raises(ConfigError, match="clusters are those of a table"):
-        ld.plan(5, fit, clusters="document")
+    refused(ConfigError, "clusters are those of a table", ld.plan, 5, fit, clusters="document")
 
 
 @pytest.mark.parametrize(("share", "clustered"), [(0.4, False), (0.4, True), (0.3, True)])

@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 import langdiff as ld
 from langdiff.errors import ConfigError, DataError
+from tests.helpers import refused
 
 LANGUAGES = [f"l{j}" for j in range(12)]
 NAMES = {name: name for name in LANGUAGES}
@@ -169,8 +170,7 @@ def test_several_editions_of_a_language_are_averaged():
 
 def test_what_cannot_be_told_apart_is_named():
     tables, facets = as_series(factorial(np.random.default_rng(8)))
-    with pytest.raises(ConfigError, match="give generalizability one table"):
-        ld.difficulty_shares({"a": tables["0/0"]}, languages=NAMES)
+    refused(ConfigError, "give generalizability one table", ld.difficulty_shares, {"a": tables["0/0"]}, languages=NAMES)
     some = ["0/0", "1/1"]
     together = ld.difficulty_shares({n: tables[n] for n in some}, languages=NAMES, facets=facets.loc[some])
     assert together.frame.index.tolist() == ["language", "language:corpus"]
@@ -197,8 +197,7 @@ def test_facets_are_read_from_tables():
 def test_an_edition_of_unknown_language_is_named():
     tables, facets = as_series(factorial(np.random.default_rng(0)))
     languages = pd.Series(NAMES).mask([name == "l3" for name in LANGUAGES])
-    with pytest.raises(ConfigError, match=r"lack 1 edition.*'l3'"):
-        ld.difficulty_shares(tables, languages=languages, facets=facets)
+    refused(ConfigError, r"lack 1 edition.*'l3'", ld.difficulty_shares, tables, languages=languages, facets=facets)
 
 
 def test_the_effect_of_an_edition_is_freed_of_its_missing_intents():

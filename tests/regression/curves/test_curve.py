@@ -288,8 +288,7 @@ def test_the_worked_training(tmp_path):
         for name, bits in zip("abc", (0.9, 0.95, 0.45), strict=True)
     ]
     path = training(tmp_path, rows)
-    with pytest.raises(DataError, match="bits per byte are of unlike texts"):
-        ld.lm.read_training(path)
+    refused(DataError, "bits per byte are of unlike texts", ld.lm.read_training, path)
     tables = ld.lm.read_training(path, byte_premium={"a": 1, "b": 1.05, "c": 2.6})
     curve = fit_curve(tables, axis="step")
     percent = 100 * np.expm1(curve.difficulty[1000])
@@ -298,8 +297,7 @@ def test_the_worked_training(tmp_path):
     assert "Totals: differences have no errors" in curve.summary()
     curve.save(tmp_path / "curve.json")
     assert ld.read(tmp_path / "curve.json").axis == "step"
-    with pytest.raises(DataError, match="no byte premium of 'c'"):
-        ld.lm.read_training(path, byte_premium={"a": 1, "b": 1.05})
+    refused(DataError, "no byte premium of 'c'", ld.lm.read_training, path, byte_premium={"a": 1, "b": 1.05})
 
 
 @pytest.mark.filterwarnings("ignore:.*totals without items")

@@ -43,6 +43,7 @@ def test_bootstrap_and_information_agree(model, restricted, missing):
     ("truth", "model"),
     [("2", "2L"), ("2L", "2L"), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in (("2C", "2C"), ("2", "2C")))],
 )
+@pytest.mark.filterwarnings("ignore:.*over 20 times")  # as model 2C draws them
 def test_the_sandwich_sees_what_the_bootstrap_sees(truth, model):
     """Medians of few cells, of normal residuals too; 100 samples leave 7 % of each standard error."""
     surprisals = ld.simulate(400, 6, model=truth, seed=3).surprisals

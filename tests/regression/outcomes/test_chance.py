@@ -294,6 +294,15 @@ def test_the_bound_of_a_sum_of_columns_is_that_of_a_search():
     assert bound_of_sum(0.2, 0.4, 0.5, [steep, flat]) == pytest.approx(exact, abs=1e-3)
 
 
+def test_a_spread_of_translations_that_has_no_bound_is_left_out():
+    with pytest.warns(LangdiffWarning, match="grows without bound in the fit, and is left out"):
+        fit = ld.fit_outcomes(drawn(seed=1, languages=HARD, systems={"a": -1.5, "b": 2.0}))
+    assert fit.converged
+    assert fit.point.translation == 0
+    assert fit.spread < 2
+    assert "equalities" not in fit.summary()  # of the one system that is not at chance in part
+
+
 def test_languages_and_systems_at_chance_have_bounds_only():
     systems, languages = {"a": 0.5, "b": 1.0, "c": 1.5, "g": -50.0}, {"l1": -0.5, "l2": 0.3, "none": 40.0}
     outcomes = drawn(seed=2, languages=languages, systems=systems)

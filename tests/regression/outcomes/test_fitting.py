@@ -364,6 +364,9 @@ def test_one_outcome_given_another_is_for_the_conditional_model():
         ([[1, 1, 1], [0, 0, 0]], {}, "systems agree on all items"),
         ([[1, 1, 1], [1, 1, 0], [1, 0, 0], [0, 0, 0]], {}, "Guttman"),
         ([[1, 0, NAN, NAN], [0, 1, NAN, NAN], [NAN, NAN, 1, 0], [NAN, NAN, 0, 1]], {}, "2 parts that share no item"),
+        ([[1, 0, NAN, NAN], [0, 1, NAN, NAN], [NAN, NAN, 1, 0], [NAN, NAN, 0, 1]],
+         {"by": ["a", "a", "b", "b"], "allow_unlinked": True},
+         "cannot tell apart 3 systems and groups or terms: 's3', 's4', 'b'"),
         ([[1, 0, 1], [0, 1, 0]], {"model": "beta-binomial"}, "all cells have one trial"),
         (A, {"model": "conditional"}, r"'s3' never beat 's1', 's2'.* no maximum"),
         ([[1, 1], [0, 0]], {"model": "conditional"}, "every item is all right or all wrong"),
@@ -381,13 +384,6 @@ def test_tables_without_estimates_are_named(cells, settings, message):
         ld.fit_outcomes(outcomes, by=by, **settings)
         return
     refused(DataError, message, ld.fit_outcomes, outcomes, by=by, **settings)
-
-
-def test_groups_tried_on_other_systems_are_aliased():
-    cells = [[1, 0, NAN, NAN], [0, 1, NAN, NAN], [NAN, NAN, 1, 0], [NAN, NAN, 0, 1]]
-    outcomes = outcomes_of(cells, group=["a", "a", "b", "b"])
-    with pytest.raises(DataError, match="cannot tell apart 3 systems and groups or terms: 's3', 's4', 'b'"):
-        ld.fit_outcomes(outcomes, by="group", allow_unlinked=True)
 
 
 def test_a_term_that_separates_is_named():
@@ -428,17 +424,13 @@ def test_options_that_do_not_fit_are_refused(table_b, settings, message):
     refused(ConfigError, message, ld.fit_outcomes, table_b, **settings)
 
 
-def test_attributes_must_not_hide_estimates(table_b):
-    named = table_b.with_items(table_b.items.rename(columns={"construction": "difficulty"}))
-    named = replace(named, items=named.items[["difficulty"]])
-    for settings in ({"by": "difficulty"}, {"formula": "difficulty"}, {"interaction": "difficulty"}):
-        with pytest.raises(ConfigError, match="an attribute called 'difficulty' would hide what is estimated"):
-            ld.fit_outcomes(named, **settings)
-
-
-def test_two_systems_have_no_slopes():
-    with pytest.raises(ConfigError, match="at least 3 systems"):
-        ld.fit_outcomes(ld.simulate_outcomes(50, 2, seed=1).outcomes, model="slopes")
+@pytest.mark.parametrize("option", ["by", "formula", "interaction"])
+def test_attributes_must_not_hide_estimates(table_b, option):
+    named = replace(table_b, items=table_b.items.rename(columns={"construction": "difficulty"}))
+    message = "an attribute called 'difficulty' would hide what is estimated"
+    refused(ConfigError, message, ld.fit_outcomes, named, **{option: "difficulty"})
+    two = ld.simulate_outcomes(50, 2, seed=1).outcomes
+    refused(ConfigError, "at least 3 systems", ld.fit_outcomes, two, model="slopes")
 
 
 def test_a_group_must_be_known(table_b):

@@ -11,6 +11,7 @@ import langdiff as ld
 from langdiff.errors import ConfigError, DataError, LangdiffWarning
 from langdiff.regression.kernel.two_way import two_way_premiums
 from langdiff.regression.outcomes.scores import _Ratings
+from tests.helpers import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore:Few units")
 NONE = np.nan
@@ -201,22 +202,19 @@ def test_options_of_successes_are_refused(options):
 
 def test_tables_have_either_scores_or_successes():
     for given in ({}, {"scores": CROSSED.scores, "successes": CROSSED.scores}):
-        with pytest.raises(ConfigError, match="either successes"):
-            ld.Outcomes(**given)
+        refused(ConfigError, "either successes", ld.Outcomes, **given)
 
 
 @pytest.mark.parametrize("exposure", [0.0, NONE, np.inf])
 def test_counts_without_exposure_are_refused(exposure):
     plain = table(COUNTS).scores
-    with pytest.raises(DataError, match=r"\(q0, b\) = (5 of|inf)"):
-        ld.Outcomes(scores=plain, trials=plain * 0 + [1.0, exposure, 1.0])
+    refused(DataError, r"\(q0, b\) = (5 of|inf)", ld.Outcomes, scores=plain, trials=plain * 0 + [1.0, exposure, 1.0])
 
 
 @pytest.mark.parametrize("exposure", ["0", "-5"])
 def test_files_of_counts_without_exposure_are_refused(tmp_path, exposure):
     (tmp_path / "counts.csv").write_text(f"item,system,score,exposure\na,x,3,{exposure}\na,y,4,10\nb,x,,0\n")
-    with pytest.raises(DataError, match=r"line 2, column 'trials': is no number above 0"):
-        ld.read_outcomes(tmp_path / "counts.csv")
+    refused(DataError, r"line 2, column 'trials': is no number above 0", ld.read_outcomes, tmp_path / "counts.csv")
 
 
 def test_contrasts_are_on_the_scale_of_the_model():
@@ -227,8 +225,7 @@ def test_contrasts_are_on_the_scale_of_the_model():
 
 def test_runs_of_scores_and_of_right_answers_are_not_compared():
     right = ld.Outcomes(successes=(CROSSED.scores > 0.5).astype(float), columns=CROSSED.columns)
-    with pytest.raises(DataError, match="one run has scores"):
-        ld.compare_runs(CROSSED, right)
+    refused(DataError, "one run has scores", ld.compare_runs, CROSSED, right)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from langdiff.regression.stan import draws, engines, sampling
 from langdiff.regression.stan.draws import import_arviz, posterior_table
 from langdiff.regression.stan.posterior import program_path
 from langdiff.regression.stan.sampling import approximate, choose_engine
+from tests.helpers import refused
 from tests.regression.stan.conftest import sample
 
 NOT_INSTALLED = "CmdStan is not installed: run `langdiff install-stan`, or use engine='pystan'"
@@ -128,10 +129,8 @@ def test_failures_of_cmdstan_come_in_a_line(bits, program):
 
 
 def test_absent_cmdstan_is_said_before_anything_else(bits, absent):
-    with pytest.raises(ConfigError, match=NOT_INSTALLED):
-        sample(bits, engine="cmdstan", seed=1)
-    with pytest.raises(ConfigError, match=NOT_INSTALLED):
-        approximate(bits, seed=1)
+    refused(ConfigError, NOT_INSTALLED, sample, bits, engine="cmdstan", seed=1)
+    refused(ConfigError, NOT_INSTALLED, approximate, bits, seed=1)
     assert choose_engine("auto") == "pystan"
 
 

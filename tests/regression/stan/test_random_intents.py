@@ -11,6 +11,7 @@ from langdiff.regression.kernel.integrated.random import estimate_random
 from langdiff.regression.kernel.likelihood import normalize
 from langdiff.regression.kernel.two_way import normalized_covariance
 from langdiff.regression.stan.posterior import Priors
+from tests.helpers import refused
 from tests.regression.stan.conftest import sample
 
 NEAR = 0.3  # posterior standard deviations, between a mean and a maximum at 120 rows
@@ -69,5 +70,4 @@ def test_the_posterior_is_where_the_marginal_likelihood_is(bits, model):
     ],
 )
 def test_settings_that_are_refused(bits, settings, message):
-    with pytest.raises(ConfigError, match=message):
-        sample(bits, seed=1, **{"intents": "random", **LIMITS, **settings})
+    refused(ConfigError, message, sample, bits, seed=1, **{"intents": "random", **LIMITS, **settings})

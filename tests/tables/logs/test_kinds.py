@@ -191,6 +191,16 @@ def test_minicons_writes_0_for_a_token_without_score(tmp_path):
     assert logs.sources["kind"].tolist() == ["minicons"]
 
 
+def test_texts_of_a_start_token_alone_are_missing(tmp_path):
+    path = tmp_path / "deu.csv"
+    path.write_text("id,token,surprisal\n1,<s>,\n2,<s>,\n2,a,1.5\n", encoding="utf-8")
+    with pytest.warns(LangdiffWarning, match=r"1 text\(s\) have one token only"):
+        logs = ld.read_logs(path, unit="bits")
+    assert logs.surprisals().bits.to_dict() == {"deu": {"2": 1.5}}
+    path.write_text("id,token,surprisal\n1,<s>,\n2,<s>,\n", encoding="utf-8")
+    refused(DataError, "nothing is scored", ld.read_logs, path, unit="bits")
+
+
 def test_logs_of_inspect():
     logs = ld.read_logs(MADE_UP / "inspect.json")
     assert logs.answers["successes"].tolist() == [1, 0]

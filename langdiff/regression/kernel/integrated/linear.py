@@ -92,10 +92,10 @@ class LinearSearch:
         basis = table.basis(np.ones(w.shape[1], dtype=bool))
         normal = self._normal_matrix(ratio)
         factor = cho_factor(basis.T @ normal @ basis)
-        right = np.concatenate([table.over_columns(left * m), w.T @ (n * left * m)])
+        right = np.concatenate([table.two_way.over_columns(left * m), w.T @ (n * left * m)])
         beta = basis @ cho_solve(factor, basis.T @ right)
         square = table.two_way.sum_of_squares + float(n @ (left * m**2)) - float(right @ beta)
-        sums = n * (m - w @ beta[len(beta) - w.shape[1] :]) - table.over_rows(beta[: table.shape[1]])
+        sums = n * (m - w @ beta[len(beta) - w.shape[1] :]) - table.two_way.over_rows(beta[: table.shape[1]])
         total, fixed = float(n.sum()), basis.shape[1]
         freedom = total - fixed if self.restricted else total
         variance = square / freedom
@@ -164,7 +164,7 @@ class LinearSearch:
 def _plain_gram(table: IntentTable) -> Floats:
     """Return Σ XᵀX over rows, for all c and α."""
     w, n = table.attributes[:, 1:], table.cells
-    mixed = table.over_columns(w)
+    mixed = table.two_way.over_columns(w)
     return np.block([[np.diag(table.two_way.cells_per_edition), mixed], [mixed.T, (n[:, None] * w).T @ w]])
 
 
@@ -172,7 +172,7 @@ def _gram_of_sums(table: IntentTable, weight: Floats) -> Floats:
     """Return Σ weight_i·(Xᵀ1)(Xᵀ1)ᵀ over rows, for all c and α, where X is the design of a row's fixed effects."""
     w, n, mask = table.attributes[:, 1:], table.cells, table.two_way.mask
     of_c = np.full((table.shape[1],) * 2, weight.sum()) if mask is None else weighted_gram(mask, weight)
-    mixed = table.over_columns((weight * n)[:, None] * w)
+    mixed = table.two_way.over_columns((weight * n)[:, None] * w)
     return np.block([[of_c, mixed], [mixed.T, ((weight * n**2)[:, None] * w).T @ w]])
 
 
@@ -377,7 +377,8 @@ def maximize_free(table: IntentTable, model: str, start: Floats, max_iterations:
         Largest number of Newton steps.
     """
     editions = table.shape[1]
-    mean, _ = table.mean_and_spread(start[:editions])
+    shift = table.two_way.over_rows(start[:editions] - table.two_way.edition_effect)
+    mean = table.two_way.intent_effect - shift / table.cells
     located = mean if model == "1" else mu_at_mean(mean)
     rows = FreeRows(table, model, np.linspace(located.min(), located.max(), POINTS))
     theta, weights = start, np.full(POINTS, 1 / POINTS)

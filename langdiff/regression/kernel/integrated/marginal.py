@@ -1,7 +1,6 @@
 """Marginal likelihoods of rows with random sizes, and their maximization by Newton's method."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -53,37 +52,11 @@ class IntentTable:
         """Number of observed cells of each row, shape (I,)."""
         return self.two_way.cells_per_intent
 
-    @cached_property
-    def _squares(self) -> Floats:
-        squares: Floats = np.einsum("ij,ij->i", self.two_way.residual, self.two_way.residual)
-        return squares
-
     def mask(self, rows: slice | Integers) -> Floats:
         """Return an indicator (1.0 or 0.0) of the observed cells of some rows, shape (R, J)."""
         if self.two_way.mask is None:
             return np.ones_like(self.two_way.residual[rows])
         return self.two_way.mask[rows].astype(float)
-
-    def over_rows(self, by_edition: Floats) -> Floats:
-        """Return sums of a quantity by edition over each row's observed cells, (J,) → (I,)."""
-        return self.two_way.over_rows(by_edition)
-
-    def over_columns(self, by_intent: Floats) -> Floats:
-        """Return sums of a quantity by intent over each column's observed cells, (I, …) → (J, …)."""
-        return self.two_way.over_columns(by_intent)
-
-    def mean_and_spread(self, c: Floats) -> tuple[Floats, Floats]:
-        """Return the mean of z − c in each row and the sum of squares around it, shapes (I,).
-
-        As residuals of model 1 sum to 0 in each row, both need only two products of the table with a vector.
-        """
-        table, n = self.two_way, self.cells
-        b = c - table.edition_effect
-        level = b.mean()  # c may differ from model 1's by any constant, without which nothing cancels
-        b = b - level
-        row_b = self.over_rows(b)
-        spread = self._squares - 2 * (table.residual @ b) + self.over_rows(b * b) - row_b**2 / n
-        return table.intent_effect - level - row_b / n, np.maximum(spread, 0.0)
 
     def basis(self, others: Booleans | None = None) -> Floats:
         """Return the matrix that maps the free parameters to all: the design for c, and a selection of the others.

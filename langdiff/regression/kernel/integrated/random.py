@@ -147,12 +147,6 @@ def estimate_random(
 
 
 def _check(z: Floats, model: str, distribution: str, covariates: Floats | None, restricted: bool, sizes: str) -> None:
-    for what, given, offered in (
-        ("model", (model, distribution), (("1", "normal"), ("2", "normal"), ("2", "Laplace"))),
-        ("sizes", sizes, ("normal", "free")),
-    ):
-        if given not in offered:
-            raise ConfigError(f"unknown {what} {given!r} for random intents; use one of {offered}.")
     if restricted and (model != "1" or sizes == "free"):
         raise ConfigError(
             f"{option('restricted', True)} has no meaning here: with random intents the sizes are integrated out, so "
@@ -170,8 +164,6 @@ def _check(z: Floats, model: str, distribution: str, covariates: Floats | None, 
         raise ConfigError(
             f"{option('sizes', 'free')} has no mean that could depend on covariates; use {option('sizes', 'normal')}."
         )
-    if covariates.shape[:1] != z.shape[:1] or covariates.ndim != 2:
-        raise DataError(f"covariates must have shape ({len(z)}, K), got {covariates.shape}.")
     if not np.isfinite(covariates).all():
         raise DataError(
             f"{(~np.isfinite(covariates)).sum()} covariates of intents are not finite: fill them, or leave the "

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from langdiff.base.types import Booleans, Floats, Integers
-from langdiff.errors import ConfigError, DataError, option
+from langdiff.errors import DataError, option
 from langdiff.regression.kernel.clusters import SummedClusters, inverse_root
 from langdiff.regression.kernel.integrated.size_tables import SizeTables
 from langdiff.regression.kernel.integrated.unequal_rows import (
@@ -196,8 +196,6 @@ def estimate_unequal(
 
     Raises
     ------
-    ConfigError
-        If a setting is not one of those offered, or `group` is not numbered from 0 without gaps.
     DataError
         If the table does not identify the dispersions, has a row with too few cells, or is not connected.
 
@@ -217,7 +215,7 @@ def estimate_unequal(
         observed = np.broadcast_to(np.True_, z.residual.shape) if z.mask is None else z.mask
     else:
         observed = ~np.isnan(z)
-    check_table(observed, model, group, intents, nodes, max_iterations)
+    check_table(observed, group, intents)
     normal, table = intents == "normal", z if isinstance(z, TwoWay) else solve_two_way(z, design)
     start = starting_values(table, model, group, normal, design)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is out of range is refused by the search
@@ -347,27 +345,8 @@ def pseudo_inverse(information: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(information, rcond=SINGULAR, hermitian=True), dtype=np.float64)
 
 
-def check_table(observed: Booleans, model: str, group: Integers, intents: str, nodes: int, max_iterations: int) -> None:
-    """Check the arguments of `estimate_unequal`.
-
-    Parameters
-    ----------
-    observed, model, group, intents, nodes, max_iterations
-        Which cells there are, (I, J); and the same as for `estimate_unequal`.
-
-    Raises
-    ------
-    ConfigError, DataError
-        As there.
-    """
-    if model not in ("1", "2"):
-        raise ConfigError(f"one dispersion per edition is offered for models '1' and '2', not {model!r}.")
-    if intents not in ("flat", "normal"):
-        raise ConfigError(f"unknown distribution of intents {intents!r}; use 'flat' or 'normal'.")
-    if nodes < 1 or max_iterations < 1:
-        raise ConfigError(f"nodes and {option('max_iterations')} must be at least 1, got {nodes} and {max_iterations}.")
-    if group.shape != observed.shape[1:] or set(np.unique(group)) != set(range(int(group.max()) + 1)):
-        raise ConfigError(f"group must number each of {observed.shape[1]} editions from 0 without gaps.")
+def check_table(observed: Booleans, group: Integers, intents: str) -> None:
+    """Check which cells there are, (I, J), for `estimate_unequal`."""
     least = 1 if intents == "normal" else 2
     few = int((observed.sum(axis=1) < least).sum())
     if few:
