@@ -235,7 +235,8 @@ def import_logs(
         typer.echo(json.dumps(found.record(), indent=2, ensure_ascii=False))
     else:
         echo(found.summary())
-    typer.echo(f"Table: {out}", err=True)
+    both = per is None and len(found.texts) and len(found.answers)
+    typer.echo(f"Table: {out}{', of bits; for the answers --as outcomes' if both else ''}", err=True)
 
 
 def _model(call: Call) -> dict[str, Any]:

@@ -22,6 +22,7 @@ def test_what_is_imported_is_read_by_other_commands(langdiff, folder):
     done = langdiff("import", logs, "--metric", "acc", "--out", "bits.parquet").good
     assert "72 texts and 72 answers, 3 languages × 2 systems" in done.out
     assert "a start token may have been scored" in done.err
+    assert done.err.endswith("Table: bits.parquet, of bits; for the answers --as outcomes\n")
     done = langdiff("import", logs, "--metric", "acc", "--as", "outcomes", "--out", "answers.parquet", "--json").good
     assert json.loads(done.out)["pairing"] == ["link", "question_number"]
     direct = ld.read_logs(logs, metric="acc", tokenizer=None)
