@@ -398,8 +398,12 @@ class Late(TyperCommand):
         print_help(self, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options."""
+        """Read the options, each at most once but those that are for several values."""
         with in_command(self.named):
+            given = self.make_parser(ctx).parse_args(args=list(args))[2]
+            for one in given:
+                if given.count(one) > 1 and not getattr(one, "multiple", True):
+                    ctx.fail(f"{one.opts[0]} is given {given.count(one)} times, and takes one value.")
             return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

@@ -36,6 +36,9 @@ def test_usage_errors_exit_with_2(langdiff):
     assert done.code == 2
     assert "Missing argument" in done.err
     assert langdiff("fitt").code == 2
+    done = langdiff("fit", "bits.csv", "--out", "a.csv", "-o", "b.csv")
+    assert done.code == 2
+    assert "--out is given 2 times" in done.err
 
 
 def test_fit_prints_what_the_api_finds(langdiff, truth_and_table, tmp_path):

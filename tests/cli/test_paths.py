@@ -13,7 +13,7 @@ from langdiff.base import addresses, remote
 from langdiff.cli.app import app
 from langdiff.cli.commands import Late
 from langdiff.cli.options import existing, existing_after_name, existing_here, existing_named, split_name
-from langdiff.errors import DataError
+from langdiff.errors import ConfigError, DataError
 from tests.helpers import refused
 
 WRITTEN = {"unmatched", "out", "plot", "report", "truth", "cache", "outcomes", "resume"}
@@ -79,7 +79,8 @@ def test_every_option_with_a_name_and_a_path_is_checked():
 
 def test_names_without_files_are_no_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert existing_after_name(["gpt2=tiktoken:gpt2", "gpt2", "gpt2="]) == ["gpt2=tiktoken:gpt2", "gpt2", "gpt2="]
+    assert existing_after_name(["gpt2=tiktoken:gpt2", "gpt2"]) == ["gpt2=tiktoken:gpt2", "gpt2"]
+    refused(ConfigError, "no file is named; write NAME=FILE", existing_after_name, ["gpt2="])
     (tmp_path / "b=c").touch()
     assert existing_named(["a=b=c"]) == ["a=b=c"]
     assert existing_named(None) is None
@@ -94,7 +95,6 @@ def test_names_without_files_are_no_paths(tmp_path, monkeypatch):
         ("mine=runs/lr=0.1/a=b.conllu", ("mine", "runs/lr=0.1/a=b.conllu")),  # the name ends at the first
         ("out.conllu", ("", "out.conllu")),
         ("=out.conllu", ("", "=out.conllu")),
-        ("mine=", ("mine", "")),
     ],
 )
 def test_the_name_ends_at_the_first_equals_sign(given, expected):
