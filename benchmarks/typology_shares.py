@@ -24,11 +24,11 @@ from typology_relatives import DATA, LM, SAME_AS, header, row, texts_of
 
 import langdiff as ld
 from langdiff.errors import LangdiffWarning
+from langdiff.tables.rule import DEVIANCE
 from langdiff.typology import read_glottolog
 from langdiff.typology.association.related import RelatedFit, interval_of_share
 from langdiff.typology.association.relatives import RANGES, exponential_kernel, great_circle
 from langdiff.typology.association.variance import (
-    CHI2_95,
     profile_share,
     reml_variances,
     restricted_log_likelihood,
@@ -168,7 +168,7 @@ def coverage(table, glottolog, tables, seed):
             fit = fit_parts(design, y, parts)
             for place, name in enumerate(names):  # the interval holds what the likelihood ratio does not reject
                 at_truth = profile_share(design, y, fit.parts[:-1], place, truth[place])
-                held[number, place] = 2 * (fit.log_likelihood - at_truth) <= CHI2_95
+                held[number, place] = 2 * (fit.log_likelihood - at_truth) <= DEVIANCE
                 estimates[number, place] = fit.share(name)
         cells = zip(100 * held.mean(axis=0), estimates.mean(axis=0), strict=True)
         row(", ".join(map(str, truth)), *(f"{share:.0f} % ({mean:.2f})" for share, mean in cells))

@@ -24,10 +24,10 @@ import langdiff as ld
 from langdiff.regression.kernel.integrated.comparisons import (
     bootstrap_wald,
     compare_dispersions,
-    likelihood_ratio_p,
     sandwich_covariance,
 )
 from langdiff.regression.kernel.integrated.unequal import estimate_unequal
+from langdiff.tables.rule import likelihood_ratio
 
 MEAN, TAU = 4.5, 0.6  # of ln n
 RATIOS = 2.0 ** np.linspace(-1, 1, 5)  # of the standard deviations of editions, .5 to 2
@@ -117,7 +117,7 @@ def rejections(model, intents, editions, noise, tables, resamples, rng):
         z = draw(model, intents, np.full(editions, 0.17), rng, noise)
         own, common = fits(z, model)
         found = compare_dispersions(own)
-        ratio_p = likelihood_ratio_p(own.log_likelihood, common.log_likelihood, found.degrees)
+        ratio_p = likelihood_ratio(own.log_likelihood, common.log_likelihood, found.degrees).p
         p_values.append([ratio_p, found.wald_p, np.nan])
         if resamples:
 

@@ -205,11 +205,11 @@ def test_characters_that_join_when_reversed_are_named():
     ("options", "message"),
     [
         ({"kinds": "reverse"}, "must be a list"),
-        ({"kinds": []}, "at least one kind"),
+        ({"kinds": []}, "name at least one"),
         ({"kinds": ["reverse", "reverse"]}, "each once"),
         ({"kinds": ["backwards"]}, "'backwards' is not known"),
         ({"kinds": ["shuffle-local"], "window": 1}, "from 2 up"),
-        ({"kinds": ["shuffle"], "unit": "letters"}, "words or characters"),
+        ({"kinds": ["shuffle"], "unit": "letters"}, "one of words, characters"),
     ],
 )
 def test_wrong_arguments(options, message):
