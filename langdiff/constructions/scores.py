@@ -92,25 +92,32 @@ def recall_by(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     groups = judgements.assign(scored=is_scored(judgements)).groupby(list(keys), sort=False, observed=True)
     table = groups.agg(correct=("correct", "sum"), targets=("scored", "sum")).reset_index()
     table["recall"] = table["correct"] / table["targets"].where(table["targets"] > 0)
-    known = judgements[is_scored(judgements)]
-    ends = [_ends(own, keys) for _, own in known.groupby("parser", sort=False, observed=True)]
+    known, unit = judgements[is_scored(judgements)], units_of(judgements)
+    ends = [_ends(own, keys, unit) for _, own in known.groupby("parser", sort=False, observed=True)]
     return table.merge(pd.concat(ends), on=list(keys), how="left") if ends else table.assign(low=np.nan, high=np.nan)
 
 
-def _ends(judgements: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    groups, effects = recall_effects(judgements, keys)
+def units_of(judgements: pd.DataFrame) -> str:
+    """Return the column of the independent units: documents if there are several, else sentences."""
+    return "document" if "document" in judgements and judgements["document"].nunique() > 1 else "item"
+
+
+def _ends(judgements: pd.DataFrame, keys: Sequence[str], unit: str) -> pd.DataFrame:
+    groups, effects = recall_effects(judgements, keys, unit)
     low, high = effects._ends()
     return groups.assign(low=low, high=high)
 
 
-def recall_effects(judgements: pd.DataFrame, keys: Sequence[str], **about: Any) -> tuple[pd.DataFrame, Effects]:
-    """Return the groups that have targets, and their recall with errors by sentence."""
+def recall_effects(
+    judgements: pd.DataFrame, keys: Sequence[str], unit: str, **about: Any
+) -> tuple[pd.DataFrame, Effects]:
+    """Return the groups that have targets, and their recall with errors by the units of a column."""
     judged = judgements.assign(scored=is_scored(judgements))
-    sums = judged.groupby(["item", *keys], sort=False, observed=True)[["correct", "scored"]].sum()
+    sums = judged.groupby([unit, *keys], sort=False, observed=True)[["correct", "scored"]].sum()
     tops, bottoms = (sums[name].unstack(list(keys), fill_value=0) for name in ("correct", "scored"))
     kept = bottoms.columns[bottoms.sum(axis=0) > 0]
     tops, bottoms = (each[kept].set_axis(range(len(kept)), axis=1) for each in (tops, bottoms))
-    units = Units("sentence", tops.index.map(str))
+    units = Units("sentence" if unit == "item" else unit, tops.index.map(str))
     return kept.to_frame(index=False), Effects.of_ratios(tops, bottoms, units, RECALL, **about)
 
 
@@ -243,7 +250,7 @@ class ConstructionScores(Result):
         return table.sort_values(["parser", "band"], ignore_index=True).astype({"parser": object})
 
     def effects(self, averaging: str = "micro") -> Effects:
-        """Return recall of the parsers, with errors by sentence, which all functions of effects take.
+        """Return recall of the parsers, with errors by sentence (or document), which all functions of effects take.
 
         Parameters
         ----------
@@ -261,6 +268,7 @@ class ConstructionScores(Result):
         own, found = recall_effects(
             self.judgements,
             ["parser"] if averaging == "micro" else ["parser", "phenomenon", "type"],
+            units_of(self.judgements),
             title=f"{averaging} recall on {self.name}",
             signature=f"{self.signature}|recall:{averaging}",
         )

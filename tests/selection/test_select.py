@@ -410,7 +410,9 @@ def test_bibles_are_selected_with_proof(real_data):
 
 SELECTS_SLOWLY = """
 import sys
-from tests.selection.test_select import noise
+import numpy as np
+from tests.selection.test_select import catalogue
+noise = catalogue(np.random.default_rng(1).random((1500, 60)) < 0.9)  # as no corpus is: HiGHS works on it for minutes
 import langdiff as ld, langdiff.selection.search.exact as search
 search.FEW = search.BRANCH_WORK = 0
 ask = search.Search._ask
@@ -418,7 +420,7 @@ def announced(self, u):
     print("asking", flush=True)
     ask(self, u)
 search.Search._ask = announced
-selection = ld.select(noise(), min_intents=20)
+selection = ld.select(noise, min_intents=20)
 print(selection.optimal, selection.value, selection.upper_bound, selection.multitext.presence.to_numpy().all())
 """
 

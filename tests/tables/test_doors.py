@@ -20,13 +20,13 @@ def doors():
 @pytest.mark.parametrize(
     ("name", "tables"),
     [
-        ("order", 3), ("totals", 60), ("attachment", 50), ("discourse", 30),
+        ("order", 3), ("totals", 60), ("attachment", 50), ("discourse", 30), ("five_recall", 60),
         *(
             pytest.param(name, tables, marks=pytest.mark.slow)
             for name, tables in {
                 "parity": 400, "parity_few": 400, "discourse_16": 600, "recall": 400, "agreement": 300, "fit": 400,
                 "stack_test": 400, "paired": 200, "noise": 400, "five_fit": 400, "five_xmi": 400, "five_parity": 400,
-                "five_discourse": 400, "five_attachment": 400, "five_recall": 400,
+                "five_discourse": 400, "five_attachment": 400,
                 "perturbations": 400, "measures": 300, "divergences": 60,
             }.items()
         ),

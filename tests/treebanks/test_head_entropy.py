@@ -61,6 +61,7 @@ def test_over_types_by_hand():
 
 @pytest.mark.slow
 @pytest.mark.real_data
+@pytest.mark.filterwarnings("ignore:sentence_twice")  # in EWT
 def test_with_more_text_means_over_types_come_nearer_to_the_published_one_and_means_over_tokens_do_not(real_data):
     # English, published: .7183 (Europarl, UDPipe); docs/evidence/predictors.md has the table
     trees = [

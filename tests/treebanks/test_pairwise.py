@@ -323,6 +323,7 @@ ru_taiga 2000 23634 14361 9273 48 17737 2.0385
 
 @pytest.mark.slow
 @pytest.mark.real_data
+@pytest.mark.filterwarnings("ignore:sentence_twice")  # in EWT
 def test_real_treebanks(real_data):
     result = ld.compare_treebanks([real_data / "ud" / f"{name}.conllu.gz" for name in REAL], noise=False)
     for line in PRINTED.split("\n")[1:-1]:
