@@ -398,7 +398,7 @@ class Late(TyperCommand):
         print_help(self, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options, each at most once but those that are for several values."""
+        """Read the options; one that takes one value is given once."""
         with in_command(self.named):
             given = self.make_parser(ctx).parse_args(args=list(args))[2]
             for one in given:
